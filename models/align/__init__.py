@@ -1,0 +1,22 @@
+"""Find when each word of a known text is said."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from sottovoce.models.audio import Speech
+from sottovoce.models.records import LedgerEntry, Word
+
+TABLE = {
+    "pocketsphinx": "sottovoce.models.align.pocketsphinx:PocketSphinx",
+}
+
+
+class Aligner(Protocol):
+    def setup(self) -> None:
+        """Load what is heavy. Called once per worker process."""
+
+    def align(self, speech: Speech, text: str) -> tuple[Word, ...]:
+        """One Word for each spoken word of the text, in order; a Refusal where the text does not fit the speech."""
+
+    def ledger(self) -> LedgerEntry: ...

@@ -1,0 +1,50 @@
+"""The one tree of errors. A message names the thing, the value and what is allowed; never the content of a record.
+
+SottovoceError
+├── SettingsError      a job, flag or option is wrong; holds every problem found, not only the first
+├── CorpusError        the corpus as a whole cannot be read
+├── RunError           a run cannot go on, or cannot be used
+└── Refusal            one record cannot be handled safely; subclasses carry a fixed reason code
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class SottovoceError(Exception):
+    """Everything the command line reports as one line instead of a traceback."""
+
+
+class SettingsError(SottovoceError):
+    def __init__(self, problems: Iterable[str]):
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+class CorpusError(SottovoceError):
+    """The input path, its format or its layout is wrong."""
+
+
+class RunError(SottovoceError):
+    """A run is locked, stopped, not committed, or its output is damaged."""
+
+
+class Refusal(SottovoceError):
+    """A record is turned away. Takes no message on purpose: free text is where record content would leak.
+
+    A subclass sets `code` (snake_case, stable) and `allowed` (what would have been accepted).
+    """
+
+    code = "refused"
+    allowed = ""
+
+    def __init__(self) -> None:
+        super().__init__(self.code)
+
+
+def reason_of(error: BaseException) -> tuple[str, str]:
+    """(code, allowed) that may be written down. Foreign errors keep only their type: their messages quote content."""
+    if isinstance(error, Refusal):
+        return error.code, error.allowed
+    return f"unexpected_{type(error).__name__}", "report this: the stage raised an error it should have foreseen"

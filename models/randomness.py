@@ -1,0 +1,50 @@
+"""Every draw is keyed: HMAC-SHA256(secret, purpose, record id) seeds it.
+
+A retried bundle, a second run and tomorrow's run repeat the same draw, so running twice reveals nothing new (permanent
+randomised response). Nothing public may seed a draw: who knows the seed undoes the protection.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets as system_randomness
+from dataclasses import dataclass
+
+import numpy as np
+
+MIN_SECRET_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Secret:
+    """The key of a run. Its `repr` is blank, so that no log or error shows it."""
+
+    value: bytes
+
+    def __repr__(self) -> str:
+        return "<Secret>"
+
+    def digest(self, purpose: str, *parts: str | int) -> bytes:
+        """32 bytes that nobody without the secret can predict. Parts are length-prefixed: ("ab","c") is not ("a","bc")."""
+        message = hmac.new(self.value, digestmod=hashlib.sha256)
+        for part in (purpose, *parts):
+            encoded = str(part).encode("utf-8", "surrogatepass")
+            message.update(len(encoded).to_bytes(8, "big") + encoded)
+        return message.digest()
+
+    def token(self, purpose: str, *parts: str | int) -> str:
+        """A 128-bit id in hexadecimal: random to everybody else, the same on every retry."""
+        return self.digest(purpose, *parts)[:16].hex()
+
+    def uniform(self, purpose: str, *parts: str | int) -> float:
+        """One draw from [0, 1) with 53 random bits."""
+        return (int.from_bytes(self.digest(purpose, *parts)[:8], "big") >> 11) / float(1 << 53)
+
+    def generator(self, purpose: str, *parts: str | int) -> np.random.Generator:
+        """A stream of draws for one record and one purpose."""
+        return np.random.Generator(np.random.Philox(key=int.from_bytes(self.digest(purpose, *parts)[:16], "big")))
+
+
+def fresh_secret() -> Secret:
+    return Secret(system_randomness.token_bytes(32))

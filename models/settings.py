@@ -1,0 +1,145 @@
+"""Settings from plain mappings: frozen dataclasses, checked against their annotations, every problem reported at once.
+
+A table member is a dataclass whose fields are its options; `__post_init__` may raise SettingsError for values out of
+range. Nothing heavy may happen there: models load in `setup()`, on the worker.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import importlib
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sottovoce.models.errors import SettingsError
+
+FAMILIES = ("detect", "replace", "voice", "align", "mask")
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A member of a family by name, with its options: what travels to the worker, where `make` builds the object."""
+
+    family: str
+    name: str
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def make(self) -> Any:
+        return build(member_class(self.family, self.name), dict(self.options), f"{self.family}.{self.name}")
+
+
+def table(family: str) -> dict[str, str]:
+    return importlib.import_module(f"sottovoce.models.{family}").TABLE
+
+
+def resolve(path: str) -> Any:
+    """'package.module:Name' -> the object. Import strings keep start-up light and work on a worker that imported nothing."""
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def member_class(family: str, name: str) -> type:
+    rows = table(family)
+    if name not in rows:
+        raise SettingsError([f"{family}.use: {name!r} is not known; allowed: {', '.join(rows)}{_suggestion(name, rows)}"])
+    return resolve(rows[name])
+
+
+def read_spec(family: str, value: Any) -> Spec:
+    """'typed', 'flair:path' or {'use': 'typed', option: value ...} -> a checked Spec."""
+    if isinstance(value, str):
+        value = {"use": value}
+    if not isinstance(value, Mapping) or not isinstance(value.get("use"), str):
+        raise SettingsError([f"{family}: expected a name or a mapping with 'use'; allowed: {', '.join(table(family))}"])
+    options = {key: option for key, option in value.items() if key != "use"}
+    name, colon, model = value["use"].partition(":")
+    if colon:  # "flair:<hub name or path>" is short for use: flair, model: <hub name or path>
+        options.setdefault("model", model)
+    spec = Spec(family, name, tuple(sorted(options.items())))
+    spec.make()
+    return spec
+
+
+def build(cls: type, values: Mapping[str, Any], where: str) -> Any:
+    """An instance of dataclass `cls`, or a SettingsError with every unknown key, missing key and bad value."""
+    problems: list[str] = []
+    hints = typing.get_type_hints(cls)
+    fields = {f.name: f for f in dataclasses.fields(cls) if f.init}
+    accepted: dict[str, Any] = {}
+    for key, value in values.items():
+        if key not in fields:
+            allowed = ", ".join(fields) or "none"
+            problems.append(f"{where}.{key}: unknown key; allowed: {allowed}{_suggestion(str(key), fields)}")
+            continue
+        try:
+            accepted[key] = _coerce(value, hints[key])
+        except (TypeError, ValueError):
+            problems.append(f"{where}.{key}: {value!r} is not {_describe(hints[key])}")
+    for name, f in fields.items():
+        required = f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
+        if required and name not in values:
+            problems.append(f"{where}.{name}: missing; expected {_describe(hints[name])}")
+    if problems:
+        raise SettingsError(problems)
+    try:
+        return cls(**accepted)
+    except SettingsError as error:
+        raise SettingsError([f"{where}.{problem}" for problem in error.problems]) from None
+
+
+def require(*checks: tuple[bool, str]) -> None:
+    """For `__post_init__`: `require((0 <= self.p <= 1, "p: must lie in [0, 1]"))`."""
+    problems = [message for holds, message in checks if not holds]
+    if problems:
+        raise SettingsError(problems)
+
+
+def _coerce(value: Any, hint: Any) -> Any:
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any:
+        return value
+    if origin in (typing.Union, types.UnionType):
+        for option in args:
+            try:
+                return _coerce(value, option)
+            except (TypeError, ValueError):
+                continue
+        raise ValueError
+    if origin is typing.Literal:
+        if value not in args:
+            raise ValueError
+        return value
+    if origin is tuple and isinstance(value, list | tuple):
+        return tuple(_coerce(item, args[0]) for item in value)
+    if origin is dict and isinstance(value, Mapping):
+        return {_coerce(k, args[0]): _coerce(v, args[1]) for k, v in value.items()}
+    if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    if hint is type(None) and value is None:
+        return None
+    if isinstance(hint, type) and type(value) is hint:
+        return value
+    raise TypeError
+
+
+def _describe(hint: Any) -> str:
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Literal:
+        return "one of " + ", ".join(map(repr, args))
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(_describe(option) for option in args)
+    if origin is tuple:
+        return f"a list of {_describe(args[0])}"
+    if origin is dict:
+        return f"a mapping of {_describe(args[0])} to {_describe(args[1])}"
+    names = {str: "text", float: "a number", int: "a whole number", bool: "true or false", type(None): "null"}
+    return names.get(hint, getattr(hint, "__name__", str(hint)))
+
+
+def _suggestion(word: str, known: Any) -> str:
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -1,0 +1,18 @@
+"""Maps the top-level folders to the package `sottovoce`, so that nothing called `models` or `transforms` is installed.
+
+Beam stages this file's sdist on remote workers (`--setup_file`), so everything a worker needs is declared here.
+"""
+
+from setuptools import find_packages, setup
+
+FOLDERS = ("models", "transforms", "pipelines", "runner_configs")
+
+setup(
+    packages=[
+        f"sottovoce.{folder}{'.' if sub else ''}{sub}"
+        for folder in FOLDERS
+        for sub in ["", *find_packages(folder)]
+    ],
+    package_dir={f"sottovoce.{folder}": folder for folder in FOLDERS},
+    package_data={"": ["*.yaml", "*.html", "*.css", "*.csv", "*.tsv", "*.json", "*.onnx", "*.txt", "*.npz", "*.md"]},
+)
