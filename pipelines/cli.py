@@ -1,0 +1,93 @@
+"""The command line. One row adds a command: its words, the module that holds it, and one line of help.
+
+A command module has `EXAMPLES` (text), `add_arguments(parser)` and `run(args) -> exit code`. Only the module of the
+command that was asked for is imported, so that `sottovoce --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from sottovoce.models.errors import SettingsError, SottovoceError
+
+COMMANDS = {
+    "sanitize": ("sottovoce.pipelines.commands.sanitize", "turn a corpus into safe data sets"),
+    "export": ("sottovoce.pipelines.commands.export", "write a committed run as Kaldi, NeMo or CoNLL"),
+}
+
+EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    name, rest = _split_command(arguments)
+    if name is None:
+        return _show_overview(arguments)
+    arguments, beam_arguments = _split_beam(rest)
+    module = importlib.import_module(COMMANDS[name][0])
+    parser = argparse.ArgumentParser(
+        prog=f"sottovoce {name}",
+        description=f"{COMMANDS[name][1].capitalize()}.",
+        epilog=f"examples:\n{module.EXAMPLES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.add_arguments(parser)
+    args = parser.parse_args(arguments)
+    args.beam_arguments = beam_arguments
+    try:
+        return module.run(args)
+    except SettingsError as error:
+        for problem in error.problems:
+            print(f"error: {problem}", file=sys.stderr)
+        return EXIT_USAGE
+    except SottovoceError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return EXIT_FAILED
+    except KeyboardInterrupt:
+        print("interrupted: nothing was committed; run the same command again to complete it", file=sys.stderr)
+        return EXIT_INTERRUPTED
+
+
+def _split_command(arguments: list[str]) -> tuple[str | None, list[str]]:
+    """The longest row of the table that the arguments begin with ("budget rr" before "budget")."""
+    for words in (2, 1):
+        name = " ".join(arguments[:words])
+        if len(arguments) >= words and name in COMMANDS:
+            return name, arguments[words:]
+    return None, arguments
+
+
+def _split_beam(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """What stands after `--` belongs to Beam and is passed on unchanged."""
+    if "--" in arguments:
+        at = arguments.index("--")
+        return arguments[:at], arguments[at + 1 :]
+    return arguments, []
+
+
+def _show_overview(arguments: list[str]) -> int:
+    asked = not arguments or arguments[0] in ("-h", "--help")
+    out = sys.stdout if asked else sys.stderr
+    if arguments[:1] == ["--version"]:
+        from importlib.metadata import version
+
+        print(version("sottovoce"))
+        return EXIT_OK
+    prefix = "" if asked else arguments[0]
+    rows = {name: row for name, row in COMMANDS.items() if name.startswith(prefix + " ")} or COMMANDS
+    if not asked and rows is COMMANDS:
+        print(f"error: {arguments[0]!r} is not a command; allowed: {', '.join(COMMANDS)}", file=out)
+        return EXIT_USAGE
+    print("usage: sottovoce COMMAND [options]      (sottovoce COMMAND --help shows options and examples)\n", file=out)
+    for name, (_, text) in rows.items():
+        print(f"  {name:<18} {text}", file=out)
+    if asked:
+        print("\nexample:\n  sottovoce sanitize --input examples/demo --output out", file=out)
+    return EXIT_OK if asked else EXIT_USAGE
+
+
+if __name__ == "__main__":
+    sys.exit(main())
