@@ -1,0 +1,43 @@
+"""One loaded member of a family per worker process, shared by its threads.
+
+Models are large and their C libraries are seldom thread-safe, so a process holds one copy of each behind a lock and
+parallelism comes from processes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from sottovoce.models.settings import Spec
+
+
+@dataclass(frozen=True)
+class Loaded:
+    member: Any
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+_loaded: dict[Spec, Loaded] = {}
+_loads_not_reported: Counter[str] = Counter()
+_guard = threading.Lock()
+
+
+def load(spec: Spec) -> Loaded:
+    with _guard:
+        if spec not in _loaded:
+            member = spec.make()
+            member.setup()
+            _loaded[spec] = Loaded(member)
+            _loads_not_reported[f"{spec.family}.{spec.name}"] += 1
+        return _loaded[spec]
+
+
+def take_loads() -> Counter[str]:
+    """The loads since the last call, for the tally: with one process it must show 1 for each member."""
+    with _guard:
+        taken = Counter(_loads_not_reported)
+        _loads_not_reported.clear()
+        return taken

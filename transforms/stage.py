@@ -1,0 +1,121 @@
+"""The one DoFn with logic: run a step over a batch, count it, time it, and turn every error into a scrubbed Failure.
+
+Elements are batches (lists), because Beam spends about as much on an element as a step does. A step is built on the
+driver and pickled; `setup()` runs on the worker. Beam's own dead letter (`with_exception_handling`) writes the element,
+its repr and the traceback: it is never used here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import apache_beam as beam
+from apache_beam.metrics import Metrics
+
+from sottovoce.models.errors import reason_of
+from sottovoce.models.randomness import Secret
+from sottovoce.models.records import Failure, Source, Utterance
+from sottovoce.models.tally import Tally
+from sottovoce.transforms import members, progress
+
+PASSED, FAILURES, TALLY = "passed", "failures", "tally"
+
+
+class Outputs(NamedTuple):
+    """What every transform of the graph returns: batches that go on, batches of failures, and tallies."""
+
+    passed: Any
+    failures: tuple[Any, ...]
+    tallies: tuple[Any, ...]
+
+
+class Step(Protocol):
+    """What a stage does to its items. `many`, where a step has it, takes a whole batch at once (models like that)."""
+
+    name: str
+
+    def setup(self) -> None: ...
+
+    def one(self, item: Any) -> Any: ...
+
+
+def make_failure(secret: Secret, stage: str, key: str, source: Source, error: BaseException) -> Failure:
+    """`key` identifies the record; only its keyed hash is kept."""
+    reason, allowed = reason_of(error)
+    return Failure(secret.token("failure", stage, key), stage, reason, allowed, source.file, source.line)
+
+
+def utterance_failure(secret: Secret, stage: str, utterance: Utterance, error: BaseException) -> Failure:
+    key = f"{utterance.dialogue_id}\0{utterance.id}\0{utterance.source.file}\0{utterance.source.line}"
+    return make_failure(secret, stage, key, utterance.source, error)
+
+
+class Stage(beam.PTransform):
+    """Apply `step` to batches; items are Utterances or carry one as `.utterance`."""
+
+    def __init__(self, step: Step, secret: Secret, progress_dir: str | None = None):
+        super().__init__(label=step.name)
+        self._do = _Run(step, secret, progress_dir)
+
+    def expand(self, batches: beam.PCollection) -> Outputs:
+        parts = batches | "Run" >> beam.ParDo(self._do).with_outputs(FAILURES, TALLY, main=PASSED)
+        return Outputs(parts[PASSED], (parts[FAILURES],), (parts[TALLY],))
+
+
+class _Run(beam.DoFn):
+    def __init__(self, step: Step, secret: Secret, progress_dir: str | None):
+        self._step, self._secret, self._progress_dir = step, secret, progress_dir
+        self._received = Metrics.counter("sottovoce", f"{step.name}_received")
+        self._failed = Metrics.counter("sottovoce", f"{step.name}_failed")
+        self._batch_ms = Metrics.distribution("sottovoce", f"{step.name}_batch_ms")
+
+    def setup(self) -> None:
+        self._step.setup()
+
+    def process(self, batch: Sequence[Any]) -> Iterator[Any]:
+        progress.stop_if_asked(self._progress_dir)
+        begin = time.perf_counter()
+        passed, failures = [], []
+        for item, outcome in self._outcomes(batch):
+            if isinstance(outcome, Exception):
+                utterance = getattr(item, "utterance", item)
+                failures.append(utterance_failure(self._secret, self._step.name, utterance, outcome))
+            else:
+                passed.append(outcome)
+        seconds = time.perf_counter() - begin
+        self._received.inc(len(batch))
+        self._failed.inc(len(failures))
+        self._batch_ms.update(round(seconds * 1000))
+        progress.note(self._progress_dir, self._step.name, len(batch), len(failures))
+        if passed:
+            yield passed
+        if failures:
+            yield beam.pvalue.TaggedOutput(FAILURES, failures)
+        tally = Tally.of(
+            self._step.name,
+            received=len(batch),
+            passed=len(passed),
+            reasons=[failure.reason for failure in failures],
+            seconds=seconds,
+        )
+        tally.loads.update(members.take_loads())
+        yield beam.pvalue.TaggedOutput(TALLY, tally)
+
+    def teardown(self) -> None:
+        progress.flush()
+
+    def _outcomes(self, batch: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+        many = getattr(self._step, "many", None)
+        if many is not None:
+            try:
+                yield from zip(batch, many(batch), strict=True)
+                return
+            except Exception:  # noqa: BLE001 - one bad item must not cost its neighbours: each is tried alone below
+                progress.note(self._progress_dir, self._step.name, 0, 0)
+        for item in batch:
+            try:
+                yield item, self._step.one(item)
+            except Exception as error:  # noqa: BLE001 - whatever went wrong, nothing of the item may get out
+                yield item, error
