@@ -139,7 +139,10 @@ class DialogueTurn:
 
 @dataclass(frozen=True, slots=True)
 class DialogueExample:
-    """The turns of one dialogue in order, under a fresh alias. `missing_turns` counts the gaps that refusals left."""
+    """The turns of one dialogue in order, under a fresh alias.
+
+    `missing_turns` counts the turn numbers that are absent between the first and the last one, as refusals leave them.
+    """
 
     id: str
     turns: tuple[DialogueTurn, ...]

@@ -20,19 +20,20 @@ class Loaded:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
-_loaded: dict[Spec, Loaded] = {}
+_loaded: dict[str, Loaded] = {}  # by the spec's repr: options may hold lists, which do not hash
 _loads_not_reported: Counter[str] = Counter()
 _guard = threading.Lock()
 
 
 def load(spec: Spec) -> Loaded:
     with _guard:
-        if spec not in _loaded:
+        name = repr(spec)
+        if name not in _loaded:
             member = spec.make()
             member.setup()
-            _loaded[spec] = Loaded(member)
+            _loaded[name] = Loaded(member)
             _loads_not_reported[f"{spec.family}.{spec.name}"] += 1
-        return _loaded[spec]
+        return _loaded[name]
 
 
 def take_loads() -> Counter[str]:

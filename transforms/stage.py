@@ -19,6 +19,7 @@ from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Failure, Source, Utterance
 from sottovoce.models.tally import Tally
 from sottovoce.transforms import members, progress
+from sottovoce.transforms.job import Job
 
 PASSED, FAILURES, TALLY = "passed", "failures", "tally"
 
@@ -55,13 +56,17 @@ def utterance_failure(secret: Secret, stage: str, utterance: Utterance, error: B
 class Stage(beam.PTransform):
     """Apply `step` to batches; items are Utterances or carry one as `.utterance`."""
 
-    def __init__(self, step: Step, secret: Secret, progress_dir: str | None = None):
-        super().__init__(label=step.name)
-        self._do = _Run(step, secret, progress_dir)
+    def __init__(self, step: Step, job: Job):
+        super().__init__()
+        self._do = _Run(step, job.secret, job.progress_dir)
 
     def expand(self, batches: beam.PCollection) -> Outputs:
         parts = batches | "Run" >> beam.ParDo(self._do).with_outputs(FAILURES, TALLY, main=PASSED)
         return Outputs(parts[PASSED], (parts[FAILURES],), (parts[TALLY],))
+
+
+def _no_audio(_: Any) -> float:
+    return 0.0
 
 
 class _Run(beam.DoFn):
@@ -101,21 +106,30 @@ class _Run(beam.DoFn):
             seconds=seconds,
         )
         tally.loads.update(members.take_loads())
+        tally.audio_s = sum(getattr(self._step, "audio_seconds", _no_audio)(outcome) for outcome in passed)
         yield beam.pvalue.TaggedOutput(TALLY, tally)
 
     def teardown(self) -> None:
         progress.flush()
 
     def _outcomes(self, batch: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-        many = getattr(self._step, "many", None)
-        if many is not None:
-            try:
-                yield from zip(batch, many(batch), strict=True)
-                return
-            except Exception:  # noqa: BLE001 - one bad item must not cost its neighbours: each is tried alone below
-                progress.note(self._progress_dir, self._step.name, 0, 0)
+        together = self._all_at_once(batch)
+        if together is not None:
+            yield from zip(batch, together, strict=True)
+            return
         for item in batch:
             try:
                 yield item, self._step.one(item)
             except Exception as error:  # noqa: BLE001 - whatever went wrong, nothing of the item may get out
                 yield item, error
+
+    def _all_at_once(self, batch: Sequence[Any]) -> list[Any] | None:
+        """The outcomes of a step that takes whole batches; None where it cannot, or where one item spoils the batch."""
+        many = getattr(self._step, "many", None)
+        if many is None:
+            return None
+        try:
+            outcomes = many(batch)
+        except Exception:  # noqa: BLE001 - each item is then tried alone, and the bad one is told from its neighbours
+            return None
+        return outcomes if len(outcomes) == len(batch) else None

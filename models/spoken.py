@@ -1,0 +1,18 @@
+"""An utterance with its speech and the words found in it: what travels between the speech stages of one worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sottovoce.models.audio import Speech
+from sottovoce.models.records import Utterance, Word
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Spoken:
+    utterance: Utterance
+    speech: Speech
+    words: tuple[Word, ...] = ()
+
+    def __repr__(self) -> str:
+        return "<Spoken: sensitive>"

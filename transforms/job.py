@@ -1,0 +1,48 @@
+"""What a run needs to know, resolved and checked: frozen on the driver, carried to the workers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sottovoce.models.randomness import Secret
+from sottovoce.models.settings import Spec, require
+
+
+@dataclass(frozen=True)
+class InputSettings:
+    format: str = "auto"
+    records_per_batch: int = 128
+    text_only: bool | None = None  # null: found out by a look at the first records
+
+    def __post_init__(self) -> None:
+        require((self.records_per_batch >= 1, "records_per_batch: must be at least 1"))
+
+
+@dataclass(frozen=True)
+class AudioSettings:
+    rate_hz: int = 16_000
+    max_seconds: float = 120.0
+
+    def __post_init__(self) -> None:
+        require(
+            (8_000 <= self.rate_hz <= 48_000, f"rate_hz: {self.rate_hz} must lie between 8000 and 48000"),
+            (self.max_seconds > 0, "max_seconds: must be positive"),
+        )
+
+
+@dataclass(frozen=True)
+class Job:
+    input_uri: str
+    run_uri: str
+    secret: Secret
+    input: InputSettings
+    sinks: dict[str, float]
+    detect: Spec
+    replace: Spec
+    align: Spec
+    voice: Spec
+    mask: Spec
+    slice: Spec
+    audio: AudioSettings = field(default_factory=AudioSettings)
+    shards: dict[str, int] = field(default_factory=dict)
+    progress_dir: str | None = None

@@ -1,0 +1,36 @@
+"""Replace the sensitive spans, and move the slots with the text."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from sottovoce.models.edits import apply_edits
+from sottovoce.models.randomness import Secret
+from sottovoce.models.records import Utterance
+from sottovoce.models.settings import Spec
+from sottovoce.transforms import members
+from sottovoce.transforms.job import Job
+from sottovoce.transforms.stage import Stage
+
+
+class ReplaceEntities(Stage):
+    def __init__(self, job: Job):
+        super().__init__(_Replace(job.replace, job.secret), job)
+
+
+class _Replace:
+    name = "replace"
+
+    def __init__(self, strategy: Spec, secret: Secret):
+        self._spec, self._secret = strategy, secret
+
+    def setup(self) -> None:
+        members.load(self._spec)
+
+    def one(self, utterance: Utterance) -> Utterance:
+        """The utterance with the new text and slots; its spans are gone, since they refer to the old text."""
+        loaded = members.load(self._spec)
+        with loaded.lock:
+            edits = loaded.member.replace(utterance, self._secret)
+        text, slots = apply_edits(utterance.text, edits, utterance.slots)
+        return dataclasses.replace(utterance, text=text, slots=tuple(slots), spans=())

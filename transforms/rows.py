@@ -1,0 +1,71 @@
+"""What a sink hands to the writer: a safe record as columns, and enough to drop a second copy of the same utterance."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from sottovoce.models.randomness import Secret
+from sottovoce.models.records import SAFE_TYPES, Slot, Source, Utterance
+
+
+@dataclass(frozen=True, slots=True)
+class StagedBytes:
+    """Audio of a slice, written aside by the speech branch: only this reference crosses the shuffle."""
+
+    uri: str
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`origin` is a keyed hash of the utterance (or dialogue) the record was made of; it is never written."""
+
+    origin: str
+    source: Source
+    columns: dict[str, Any]
+
+
+def origin_of(secret: Secret, utterance: Utterance) -> str:
+    return secret.token("origin", utterance.dialogue_id, utterance.id)
+
+
+def to_row(origin: str, source: Source, record: Any, **instead: Any) -> Row:
+    """The wall: only a safe type becomes a row. `instead` replaces a column's value by a reference to it."""
+    if not isinstance(record, SAFE_TYPES):
+        raise TypeError(f"{type(record).__name__} is not a safe record type")
+    columns = {f.name: _plain(getattr(record, f.name)) for f in dataclasses.fields(record)}
+    return Row(origin, source, columns | instead)
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+SLOT = pa.struct([("begin", pa.int32()), ("end", pa.int32()), ("name", pa.string())])
+AUDIO = pa.struct([("bytes", pa.binary()), ("path", pa.string())])  # what Hugging Face `datasets` reads as Audio
+
+
+def schema_of(record_type: type) -> pa.Schema:
+    """The Parquet schema of a safe type, from its annotations: a new sink needs no second list of columns."""
+    hints = typing.get_type_hints(record_type)
+    return pa.schema([(f.name, _arrow_type(f.name, hints[f.name])) for f in dataclasses.fields(record_type)])
+
+
+def _arrow_type(name: str, hint: Any) -> pa.DataType:
+    simple = {str: pa.string(), int: pa.int32(), float: pa.float64(), str | None: pa.string()}
+    if hint in simple:
+        return simple[hint]
+    if hint is bytes:
+        return AUDIO
+    if typing.get_origin(hint) is tuple:
+        item = typing.get_args(hint)[0]
+        return pa.list_(SLOT if item is Slot else pa.struct(list(schema_of(item))))
+    raise TypeError(f"column {name}: {hint} has no Parquet type")

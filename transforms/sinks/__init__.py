@@ -1,0 +1,27 @@
+"""Where a dialogue can go. A sink is a PTransform from batches of Utterances to batches of Rows of one safe type."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from sottovoce.models.settings import resolve
+from sottovoce.transforms.stage import Outputs
+
+TABLE = {
+    "stt_am": "sottovoce.transforms.sinks.stt_am:SpeechSink",
+    "stt_lm": "sottovoce.transforms.sinks.stt_lm:TextSink",
+    "slu": "sottovoce.transforms.sinks.slu:SluSink",
+    "dm": "sottovoce.transforms.sinks.dm:DialogueSink",
+}
+
+
+class Sink(Protocol):
+    record_type: type  # the safe type of its rows
+    needs_audio: bool  # left out of text-only corpora
+    rows_per_shard: int
+
+    def expand(self, batches: Any) -> Outputs: ...
+
+
+def sink_class(name: str) -> type:
+    return resolve(TABLE[name])
