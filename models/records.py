@@ -170,7 +170,8 @@ class LedgerEntry:
     """What one mechanism of a run gives, and what it does not. Written to `ledger.json` and the report.
 
     `paper` and `sound` are figures by unit, such as {"unit": 0.18, "utterance": inf}; None where the mechanism has no
-    differential-privacy guarantee at all, and `says` then tells in plain words what it does instead.
+    differential-privacy guarantee at all, and `says` then tells in plain words what it does instead. A mechanism with
+    an infinite figure says why in `infinite_because`.
     """
 
     stage: str
@@ -182,3 +183,4 @@ class LedgerEntry:
     assumptions: tuple[str, ...] = ()
     paper: dict[str, float] | None = None
     sound: dict[str, float] | None = None
+    infinite_because: str | None = None
