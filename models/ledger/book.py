@@ -1,8 +1,8 @@
 """The book of a run: the entries of its mechanisms become `ledger.json`, and are checked on the way.
 
-Nothing is called private that is not. So an entry without a word on what it does not protect is refused, a paper's figure
-may not stand without the sound one, a finite epsilon needs its adjacency (a figure that does not say which two inputs it
-compares means nothing), and an infinite one is written "inf" beside its reason.
+Nothing is called private that is not. So an entry without a word on what it does not protect is refused, a paper's
+figure may not stand without the sound one, a finite epsilon needs its adjacency (a figure that does not say which two
+inputs it compares means nothing), and an infinite one is written "inf" beside its reason.
 """
 
 from __future__ import annotations
