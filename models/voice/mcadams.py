@@ -54,7 +54,7 @@ class McAdams:
         return LedgerEntry(
             stage="voice",
             mechanism="mcadams",
-            says="Formants are moved by a coefficient drawn with the run's secret. A casual listener hears another voice.",
+            says="Formants are moved by a coefficient drawn with the run's secret: a casual listener is misled",
             not_protected=(
                 "an informed attacker: one who trains on speech anonymised in the same way recognises speakers as well "
                 "as before (VoicePrivacy 2024, semi-informed attacker on LibriSpeech: equal error rate 4.5 % with "
