@@ -20,3 +20,29 @@ $(READY): requirements.txt setup.py pyproject.toml
 	  $$UV pip install --quiet --python $(BIN)/python -r requirements.txt && \
 	  $$UV pip install --quiet --python $(BIN)/python --no-deps -e .
 	@touch $(READY)
+
+demo: $(READY) ## sanitise the bundled demo corpus on the local runner
+	$(BIN)/sottovoce sanitize --input examples/demo --config examples/demo/job.yaml --output $(OUT)
+
+# Audio tests speak with flite and espeak-ng; they skip, and say so, where these are absent.
+test: $(READY) ## set everything up and run all tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: $(READY) ## format, lint, types, fences and quick tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy models transforms pipelines
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+lock: $(READY) ## pin requirements.in into requirements.txt
+	uv pip compile --python-version 3.11 --no-emit-index-url --no-annotate --no-header -q requirements.in -o requirements.txt
+
+corpus: $(READY) ## speak the demo corpus again (Debian packages flite and espeak-ng)
+	@command -v flite >/dev/null && command -v espeak-ng >/dev/null || { echo "needs flite and espeak-ng: apt-get install flite espeak-ng"; exit 1; }
+	$(BIN)/python tools/speak_demo.py
+
+bench: $(READY) ## overhead of the pipeline over a plain loop
+	$(BIN)/python benchmarks/overhead.py
+
+clean: ## remove the environment and all results
+	rm -rf $(VENV) out .cache

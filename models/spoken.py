@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sottovoce.models.audio import Speech
+from sottovoce.models.masked_words import MaskedWords
 from sottovoce.models.records import Utterance, Word
 
 
@@ -13,6 +14,7 @@ class Spoken:
     utterance: Utterance
     speech: Speech
     words: tuple[Word, ...] = ()
+    masked: MaskedWords | None = None  # set once the sensitive words are gone from the speech
 
     def __repr__(self) -> str:
         return "<Spoken: sensitive>"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from sottovoce.models.randomness import Secret
 from sottovoce.models.settings import Spec, require
+from sottovoce.models.slice import Slicer
 
 
 @dataclass(frozen=True)
@@ -32,17 +33,16 @@ class AudioSettings:
 
 @dataclass(frozen=True)
 class Job:
-    input_uri: str
     run_uri: str
     secret: Secret
-    input: InputSettings
     sinks: dict[str, float]
+    shards: dict[str, int]
     detect: Spec
     replace: Spec
     align: Spec
     voice: Spec
     mask: Spec
-    slice: Spec
+    slice: Slicer
+    input: InputSettings = field(default_factory=InputSettings)
     audio: AudioSettings = field(default_factory=AudioSettings)
-    shards: dict[str, int] = field(default_factory=dict)
     progress_dir: str | None = None

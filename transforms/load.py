@@ -27,7 +27,7 @@ class _Load:
         pass
 
     def one(self, utterance: Utterance) -> Spoken:
-        speech = audio.load(utterance.audio, _open, audio.Limits(max_seconds=self._settings.max_seconds))
+        speech = audio.load(utterance.audio, _open, audio.AudioLimits(max_s=self._settings.max_seconds))
         return Spoken(utterance, audio.resample(speech, self._settings.rate_hz))
 
     def audio_seconds(self, spoken: Spoken) -> float:

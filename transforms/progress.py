@@ -62,6 +62,10 @@ def ask_to_stop(directory: str) -> None:
     (Path(directory) / STOP_FILE).touch()
 
 
+def stop_asked(directory: str) -> bool:
+    return os.path.exists(os.path.join(directory, STOP_FILE))
+
+
 def stop_if_asked(directory: str | None) -> None:
-    if directory is not None and os.path.exists(os.path.join(directory, STOP_FILE)):
+    if directory is not None and stop_asked(directory):
         raise RunError("stopped: more records failed than --max-failures allows")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sottovoce.models.settings import resolve
-from sottovoce.transforms.stage import Outputs
+
+if TYPE_CHECKING:  # the command line lists the sinks without waiting for Beam
+    from sottovoce.transforms.stage import Outputs
 
 TABLE = {
     "stt_am": "sottovoce.transforms.sinks.stt_am:SpeechSink",
@@ -19,6 +21,7 @@ class Sink(Protocol):
     record_type: type  # the safe type of its rows
     needs_audio: bool  # left out of text-only corpora
     rows_per_shard: int
+    stages: str  # for people: what happens between route and write
 
     def expand(self, batches: Any) -> Outputs: ...
 

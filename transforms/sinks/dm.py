@@ -33,6 +33,7 @@ class DialogueSink(beam.PTransform):
     record_type = DialogueExample
     needs_audio = False
     rows_per_shard = 10_000
+    stages = "replace -> regroup"
 
     def __init__(self, job: Job):
         super().__init__()

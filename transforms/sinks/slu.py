@@ -16,6 +16,7 @@ class SluSink(beam.PTransform):
     record_type = SluExample
     needs_audio = False
     rows_per_shard = 50_000
+    stages = "replace"
 
     def __init__(self, job: Job):
         super().__init__()

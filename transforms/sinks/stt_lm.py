@@ -16,6 +16,7 @@ class TextSink(beam.PTransform):
     record_type = TextLine
     needs_audio = False
     rows_per_shard = 50_000
+    stages = "replace"
 
     def __init__(self, job: Job):
         super().__init__()

@@ -1,0 +1,75 @@
+"""`sottovoce sanitize`: a corpus goes in, safe data sets come out."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from pathlib import Path
+
+from sottovoce.models.errors import SettingsError
+
+EXAMPLES = """\
+  sottovoce sanitize --input examples/demo --output out
+  sottovoce sanitize --input corpus/manifest.jsonl --output out --config job.yaml --secret-file secret
+  sottovoce sanitize --input kaldi/data/train --output out --set sinks.slu=1 --set slice.min_seconds=2 --dry-run
+  sottovoce sanitize --input corpus --output out --runner flink -- --flink_master=flink:8081 --parallelism=8
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--input", required=True, metavar="CORPUS", help="manifest, folder or URI of the corpus")
+    parser.add_argument("--output", required=True, metavar="OUT", help="folder or URI; the run makes OUT/<run id>")
+    parser.add_argument("--config", metavar="JOB.yaml", help="the job; without it, the defaults")
+    parser.add_argument("--runner", choices=("direct", "flink", "dataflow"), default="direct", help="default: direct")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes of the direct runner (default 1)")
+    parser.add_argument("--secret-file", metavar="F", help="key of all draws, 16 bytes or more; without it a fresh one")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change one value of the job")
+    parser.add_argument("--max-failures", metavar="N", help="stop when more records fail: a number, or a share like 0.1")
+    parser.add_argument("--dry-run", action="store_true", help="print the plan and touch nothing")
+    parser.add_argument("--force", action="store_true", help="replace the run if it is finished already")
+
+
+def run(args: argparse.Namespace) -> int:
+    from sottovoce.pipelines.job_file import read_job
+
+    assignments = list(args.set)
+    if args.max_failures is not None:
+        assignments.append(f"limits.max_failures={args.max_failures}")
+    if args.workers < 1:
+        raise SettingsError([f"--workers: {args.workers} must be at least 1"])
+    job_file = read_job(args.config, assignments)
+    secret = _read_secret(args.secret_file)
+
+    # A scheduler ends a job with SIGTERM: the lock is then released as on Ctrl-C.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+    from sottovoce.pipelines.run import sanitize
+
+    return sanitize(
+        job_file,
+        input_uri=args.input,
+        output=args.output,
+        secret=secret,
+        runner=args.runner,
+        workers=args.workers,
+        beam_arguments=args.beam_arguments,
+        dry_run=args.dry_run,
+        force=args.force,
+    )
+
+
+def _read_secret(path: str | None):  # type: ignore[no-untyped-def]
+    from sottovoce.models.randomness import MIN_SECRET_BYTES, Secret, fresh_secret
+
+    if path is None:
+        return fresh_secret()
+    try:
+        value = Path(path).read_bytes()
+    except OSError as error:
+        raise SettingsError(
+            [f"--secret-file {path}: {error.strerror}; make one with: head -c 32 /dev/urandom > {path}"]
+        ) from None
+    if len(value) < MIN_SECRET_BYTES:
+        raise SettingsError([f"--secret-file {path}: {len(value)} bytes; at least {MIN_SECRET_BYTES} are needed"])
+    return Secret(value)

@@ -1,0 +1,152 @@
+"""A job is one YAML file over the defaults. Every unknown key and bad value is reported at once, before anything starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sottovoce.models.errors import SettingsError
+from sottovoce.models.settings import FAMILIES, Spec, build, read_spec, require
+from sottovoce.models.slice import Slicer
+from sottovoce.transforms import sinks
+from sottovoce.transforms.job import AudioSettings, InputSettings
+
+SINKS = tuple(sinks.TABLE)
+
+
+@dataclass(frozen=True)
+class OutputSettings:
+    shards: int | None = None
+
+    def __post_init__(self) -> None:
+        require((self.shards is None or self.shards >= 1, "shards: must be at least 1, or null"))
+
+
+@dataclass(frozen=True)
+class LimitSettings:
+    max_failures: int | float | None = None
+
+    def __post_init__(self) -> None:
+        limit = self.max_failures
+        share = isinstance(limit, float) and not 0 <= limit <= 1
+        require(
+            (not share, f"max_failures: {limit} must be a share from 0.0 to 1.0, or a whole number"),
+            (limit is None or limit >= 0, f"max_failures: {limit} must not be negative"),
+        )
+
+
+SECTIONS: dict[str, type] = {
+    "input": InputSettings,
+    "slice": Slicer,
+    "audio": AudioSettings,
+    "output": OutputSettings,
+    "limits": LimitSettings,
+}
+
+
+@dataclass(frozen=True)
+class JobFile:
+    """The checked job. `resolved` is the plain mapping that is written beside the results; it holds no secret."""
+
+    resolved: dict[str, Any]
+    sections: dict[str, Any]
+    sinks: dict[str, float]
+    specs: dict[str, Spec]
+
+
+def read_job(path: str | None, assignments: Sequence[str] = ()) -> JobFile:
+    values = yaml.safe_load(resources.files("sottovoce.pipelines").joinpath("default_job.yaml").read_text())
+    problems: list[str] = []
+    known = tuple(values)
+    named = _read_file(path)
+    if "sinks" in named:  # a file that names sinks names all of them: what it does not name gets nothing
+        values["sinks"] = {}
+    for changes in (named, *(_read_assignment(assignment, problems) for assignment in assignments)):
+        _merge(values, changes, known, problems)
+    sections = {name: _collect(problems, build, cls, values[name] or {}, name) for name, cls in SECTIONS.items()}
+    specs = {family: _collect(problems, read_spec, family, values[family]) for family in FAMILIES}
+    shares = _read_sinks(values["sinks"], problems)
+    if problems:
+        raise SettingsError(problems)
+    return JobFile(values, sections, shares, specs)
+
+
+def _read_file(path: str | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        values = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError([f"--config {path}: {error.strerror}; expected a YAML file"]) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        raise SettingsError([f"--config {path}{line}: not YAML"]) from None
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise SettingsError([f"--config {path}: expected a mapping at the top"])
+    return values
+
+
+def _read_assignment(assignment: str, problems: list[str]) -> dict[str, Any]:
+    """'slice.min_seconds=2' -> {'slice': {'min_seconds': 2}}."""
+    path, equals, text = assignment.partition("=")
+    if not equals or not path:
+        problems.append(f"--set {assignment}: expected key=value, such as slice.min_seconds=2")
+        return {}
+    try:
+        value: Any = yaml.safe_load(text)
+    except yaml.YAMLError:
+        problems.append(f"--set {path}: the value is not YAML")
+        return {}
+    for key in reversed(path.split(".")):
+        value = {key: value}
+    return value
+
+
+def _merge(into: dict[str, Any], values: Mapping[str, Any], known: Sequence[str], problems: list[str]) -> None:
+    for key, value in values.items():
+        if key not in known:
+            problems.append(f"{key}: unknown key; allowed: {', '.join(known)}")
+        elif key in FAMILIES:
+            into[key] = _merge_spec(into[key], value)
+        elif isinstance(into[key], dict) and isinstance(value, Mapping):
+            into[key] = into[key] | dict(value)
+        else:
+            into[key] = value
+
+
+def _merge_spec(old: Any, new: Any) -> Any:
+    """Options of the same member add up (`--set mask.guard_ms=80`); another member starts from its own defaults."""
+    if isinstance(new, Mapping) and "use" not in new:
+        old = {"use": old} if isinstance(old, str) else dict(old)
+        return old | dict(new)
+    return new
+
+
+def _read_sinks(values: Any, problems: list[str]) -> dict[str, float]:
+    if not isinstance(values, Mapping):
+        problems.append(f"sinks: expected a mapping of sinks to shares; allowed: {', '.join(SINKS)}")
+        return {}
+    for name, share in values.items():
+        if name not in SINKS:
+            problems.append(f"sinks.{name}: unknown sink; allowed: {', '.join(SINKS)}")
+        elif isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < float("inf"):
+            problems.append(f"sinks.{name}: {share!r} is not a number of at least 0")
+    if not problems and not sum(values.values()) > 0:
+        problems.append("sinks: at least one share must be above 0")
+    return {} if problems else {name: float(values[name]) for name in SINKS if values.get(name)}
+
+
+def _collect(problems: list[str], function: Any, *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except SettingsError as error:
+        problems.extend(error.problems)
+        return None

@@ -1,0 +1,101 @@
+"""The folder of one run, and when it counts: a run is there once `_COMMITTED.json`, its last write, is there.
+
+OUT/<run id>/<sink>/part-*.parquet   the safe records
+            /failures/               refused records: keyed id, stage, reason, file and line
+            /ledger.json             what each mechanism gives and does not give
+            /report.html             the same for people
+            /config.yaml             the job as it was resolved; no secret
+            /_work/                  in progress: staged slices, shard notes, tally; removed at commit
+            /_LOCK.json              who is writing; removed at the end
+            /_COMMITTED.json         shards with sha256 and row counts, and the counts of the run
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import socket
+from typing import Any
+
+import psutil
+from apache_beam.io.filesystem import CompressionTypes
+from apache_beam.io.filesystems import FileSystems
+
+from sottovoce.models.errors import RunError
+from sottovoce.transforms.write import write_then_rename
+
+COMMITTED, LOCK, WORK = "_COMMITTED.json", "_LOCK.json", "_work"
+
+
+def run_id(resolved_job: dict[str, Any], fingerprint: str) -> str:
+    """The same job on the same corpus is the same run. The secret is left out on purpose: a second release of one corpus
+    under another secret would give every dialogue a second sink."""
+    text = json.dumps([resolved_job, fingerprint], sort_keys=True)
+    return f"run-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+class RunFolder:
+    def __init__(self, output: str, name: str):
+        self.uri = FileSystems.join(output, name)
+        self.name = name
+
+    def path(self, *parts: str) -> str:
+        return FileSystems.join(self.uri, *parts)
+
+    def committed(self) -> dict[str, Any] | None:
+        return self.read_json(COMMITTED) if FileSystems.exists(self.path(COMMITTED)) else None
+
+    def begin(self) -> None:
+        """Take the folder, and clear what an unfinished or replaced run left in it."""
+        self._lock()
+        if FileSystems.exists(self.path(COMMITTED)):
+            FileSystems.delete([self.path(COMMITTED)])  # first: what is being cleared is no longer committed
+        for found in FileSystems.match([self.path("*")])[0].metadata_list:
+            if not found.path.endswith(LOCK):
+                FileSystems.delete([found.path])
+        FileSystems.mkdirs(self.path(WORK, "shards"))
+        FileSystems.mkdirs(self.path(WORK, "audio"))
+
+    def commit(self, record: dict[str, Any]) -> None:
+        if FileSystems.exists(self.path(WORK)):
+            FileSystems.delete([self.path(WORK)])
+        self.write_json(COMMITTED, record)
+
+    def shard_notes(self) -> list[dict[str, Any]]:
+        found = FileSystems.match([self.path(WORK, "shards", "*.json")])[0].metadata_list
+        return sorted((self.read_json(note.path) for note in found), key=lambda note: note["path"])
+
+    def release(self) -> None:
+        if FileSystems.exists(self.path(LOCK)):
+            FileSystems.delete([self.path(LOCK)])
+
+    def read_json(self, name: str) -> Any:
+        path = name if name.startswith(self.uri) else self.path(name)
+        with FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED) as file:
+            return json.loads(file.read())
+
+    def write_json(self, name: str, value: Any) -> None:
+        self.write_text(name, json.dumps(value, indent=2) + "\n")
+
+    def write_text(self, name: str, text: str) -> None:
+        write_then_rename(self.path(name), lambda file: file.write(text.encode("utf-8")))
+
+    def _lock(self) -> None:
+        """One writer at a time. A lock whose process is gone from this host is taken over: that run was killed."""
+        if FileSystems.exists(self.path(LOCK)):
+            holder = self.read_json(LOCK)
+            if holder["host"] != socket.gethostname() or _is_running(holder):
+                raise RunError(
+                    f"{self.name} is being written by process {holder['pid']} on {holder['host']}; "
+                    f"wait for it, or remove {self.path(LOCK)} if it is gone"
+                )
+        me = psutil.Process()
+        self.write_json(LOCK, {"host": socket.gethostname(), "pid": me.pid, "started": me.create_time()})
+
+
+def _is_running(holder: dict[str, Any]) -> bool:
+    """The very process, not a later one that was given the same number."""
+    try:
+        return psutil.Process(holder["pid"]).create_time() == holder["started"]
+    except psutil.NoSuchProcess:
+        return False

@@ -1,0 +1,75 @@
+"""Speech for the acoustic model: anonymised, masked, cut into slices that nothing joins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import apache_beam as beam
+
+from sottovoce.models.randomness import Secret
+from sottovoce.models.records import SpeechSlice, Utterance
+from sottovoce.models.tally import Tally
+from sottovoce.transforms.align import AlignWords
+from sottovoce.transforms.duplicates import keep_first
+from sottovoce.transforms.job import Job
+from sottovoce.transforms.load import LoadSpeech
+from sottovoce.transforms.mask import MaskWords
+from sottovoce.transforms.rows import Row
+from sottovoce.transforms.slice import SliceSpeech
+from sottovoce.transforms.stage import FAILURES, PASSED, TALLY, Outputs
+from sottovoce.transforms.stage_audio import StageAudio
+from sottovoce.transforms.voice import AnonymiseVoice
+
+UTTERANCES_IN_MEMORY = 4  # decoded speech is large: a batch goes through the speech stages in small parts
+
+
+class SpeechSink(beam.PTransform):
+    record_type = SpeechSlice
+    needs_audio = True
+    rows_per_shard = 2_000
+    stages = "load -> align -> voice -> mask -> slice -> unlink"
+
+    def __init__(self, job: Job):
+        super().__init__()
+        self._job = job
+
+    def expand(self, batches: beam.PCollection) -> Outputs:
+        job = self._job
+        failures: list[Any] = []
+        tallies: list[Any] = []
+        passed = batches | "InSmallParts" >> beam.FlatMap(_small_parts)
+        for stage in (LoadSpeech, AlignWords, AnonymiseVoice, MaskWords, SliceSpeech):
+            outputs = passed | stage(job)
+            passed = outputs.passed
+            failures += outputs.failures
+            tallies += outputs.tallies
+        parts = (
+            passed
+            | "StageAudio" >> beam.ParDo(StageAudio(job.run_uri))
+            | "ByUtterance" >> beam.GroupByKey()
+            | "DropCopies" >> beam.ParDo(_DropCopies(job.secret)).with_outputs(FAILURES, TALLY, main=PASSED)
+        )
+        return Outputs(parts[PASSED], (*failures, parts[FAILURES]), (*tallies, parts[TALLY]))
+
+
+def _small_parts(batch: Sequence[Utterance]) -> Iterator[Sequence[Utterance]]:
+    for begin in range(0, len(batch), UTTERANCES_IN_MEMORY):
+        yield batch[begin : begin + UTTERANCES_IN_MEMORY]
+
+
+class _DropCopies(beam.DoFn):
+    """Slices of one utterance end in different shards, so copies are found here, where they are still together."""
+
+    def __init__(self, secret: Secret):
+        self._secret = secret
+
+    def process(self, keyed: tuple[str, Iterable[list[Row]]]) -> Iterator[Any]:
+        rows = [row for batch in keyed[1] for row in batch]
+        kept, failures = keep_first(rows, self._secret, "unlink")
+        yield kept
+        if failures:
+            yield beam.pvalue.TaggedOutput(FAILURES, failures)
+        copies = len({row.source for row in rows})
+        reasons = [failure.reason for failure in failures]
+        yield beam.pvalue.TaggedOutput(TALLY, Tally.of("unlink", received=copies, passed=1, reasons=reasons))
