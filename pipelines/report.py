@@ -42,11 +42,11 @@ def render_report(summary: RunSummary) -> str:
     )
 
 
-def in_bytes(number: int) -> str:
+def in_bytes(number: float) -> str:
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if number >= size:
             return f"{number / size:.1f} {unit}"
-    return f"{number} bytes"
+    return f"{number:.0f} bytes"
 
 
 def in_time(seconds: float) -> str:
@@ -64,7 +64,7 @@ def in_epsilon(figure: float | str | None) -> str:
 
 
 def in_odds(figure: float | str | None) -> str:
-    """An epsilon said plainly: how much the output can change the odds between two candidate values, e^epsilon at most."""
+    """An epsilon said plainly: by how much the output can change the odds between two values, e^epsilon at most."""
     if figure is None:
         return ""
     epsilon = float(figure)

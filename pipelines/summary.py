@@ -1,4 +1,4 @@
-"""What a run did, as plain numbers and fixed words: the one thing the report, the console and later tools are made from.
+"""What a run did, as plain numbers and fixed words: what the report and the console are made from.
 
 Nothing here can hold the content of a record: counts, names of stages and reasons, the ledger and the resolved job.
 """
