@@ -1,0 +1,100 @@
+"""What can be told from how it is said: numbers, letters, dates, times and amounts in words.
+
+Speech transcripts have no figures and no punctuation: "oh seven seven double four", "half past seven p m", "s m i t h".
+The patterns are regular expressions over word classes (`words.py`); repeats are bounded, so that time stays linear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sottovoce.models.detect.checks import number_type
+from sottovoce.models.detect.words import Words, digits_of
+
+_HOUR = r"[de1]"
+_MINUTE = r"(?:z[dz]|yd?|[et123])"
+_AMPM = r"(?:[XY]|ETZ|gZ)"
+_ORDINAL = r"y?r"
+_YEAR = r"(?:4|[ty](?:yd?|[et]|z[dz])|dk(?:&?(?:yd?|[det]))?|th(?:&?(?:yd?|[det]))?)"
+
+DATE = re.compile(
+    rf"w?T?(?:{_ORDINAL}|[12])f?V?[mj]{_YEAR}?"  # the twenty third of march nineteen eighty
+    rf"|w?mT?(?:{_ORDINAL}|yd?|[det12]){_YEAR}?"  # june the fifth
+    rf"|w?jT?(?:{_ORDINAL}|yd?|t|[12]){_YEAR}?"
+    rf"|[mj]{_YEAR}|V[mjW]|m|V?wZ?|RZ?|(?<=G)T{_ORDINAL}|(?<=E){_YEAR}"
+)
+TIME = re.compile(
+    rf"(?:[QF]|yd?|[det123])M?p{_HOUR}{_AMPM}?|Qb{_HOUR}{_AMPM}?"  # quarter past six, ten past five p m
+    rf"|(?<=g)(?:yd?|[det123])M?b{_HOUR}{_AMPM}?|(?:yd?|[det123])M?b{_HOUR}{_AMPM}"  # bare "ten to five" may be a range
+    rf"|(?<=g)F{_HOUR}{_AMPM}?|F{_HOUR}{_AMPM}"
+    rf"|(?:{_HOUR}{_MINUTE}?|[ty]{_MINUTE}?|[23]){_AMPM}"
+    rf"|{_HOUR}z?O{_AMPM}?|N"
+    rf"|(?<=[gb])(?:{_HOUR}{_MINUTE}|[ty]{_MINUTE})"
+    rf"|(?<=g){_HOUR}(?=$|[gbpGRwoV&])"
+)
+AMOUNT = re.compile(r"(?:a(?=[hk])|[zdetyhk1-5])[zdetyhk&1-5]{0,12}\$(?:&?(?:yd?|[zdet123])\$?)?")
+# A unit of dictation is a number word or "double four"; fillers may stand between two units.
+FIGURES = re.compile(r"\+?(?:u[zd1]|[zdety1-5])(?:,*(?:u[zd1]|[zdety1-5]))*")
+# The same with letters, which may be explained: "s as in sierra", "b for bravo".
+LETTERS = re.compile(r"(?:(?:u?[lainzYdety1-5](?:(?<=[lai])(?:sE?|o).)?),*)+")
+CUE = re.compile(r"([CPKL])[^CPKL]{0,3}$")
+
+_NUMBERS = frozenset("zdety12345")
+_TEMPORAL = frozenset("mjwRVNOXYQFgGEpb")
+
+
+def find_spoken(words: Words, regions: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
+    """(begin, end, type) in characters. Texts whose words are all of no class cost one set operation."""
+    kinds = frozenset(words.classes)
+    numbers = bool(kinds & _NUMBERS)
+    if kinds & _TEMPORAL:
+        yield from _all(DATE, words, "DATE")
+        if numbers or "N" in kinds:
+            yield from _all(TIME, words, "TIME")
+    if "$" in kinds:
+        yield from _all(AMOUNT, words, "AMOUNT")
+    if numbers:
+        yield from _figures(words, regions)
+    if "l" in kinds or "n" in kinds or "Y" in kinds:
+        yield from _letters(words)
+
+
+def _all(pattern: re.Pattern[str], words: Words, type_: str) -> Iterator[tuple[int, int, str]]:
+    for match in pattern.finditer(words.classes):
+        yield words.begins[match.start()], words.ends[match.end() - 1], type_
+
+
+def _cue(words: Words, at: int) -> str:
+    """The last word before `at` that tells what follows: 'C' an account, 'P' a phone, 'K' a card, 'L' letters."""
+    found = CUE.search(words.classes[max(0, at - 5) : at])
+    return found[1] if found else ""
+
+
+def _figures(words: Words, regions: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
+    """Dictated numbers: five figures, or four words, or three figures after a cue such as "account number"."""
+    for match in FIGURES.finditer(words.classes):
+        begin, end = match.span()
+        if end - begin < 2 and words.classes[begin] != "5":
+            continue
+        figures = digits_of(words.lowered[begin:end])
+        cue = _cue(words, begin)
+        if len(figures) >= 5 or (end - begin >= 4 and len(figures) >= 4) or (cue and len(figures) >= 3):
+            plus = "+" if words.classes[begin] == "+" else ""
+            yield words.begins[begin], words.ends[end - 1], number_type(plus + figures, regions, cue)
+
+
+def _letters(words: Words) -> Iterator[tuple[int, int, str]]:
+    """Spelled names and mixed codes. "a" and "i" are words too, so two further letters must stand with them."""
+    for match in LETTERS.finditer(words.classes):
+        begin = match.start()
+        run = match.group().rstrip(",")
+        counted = run[1:] if run[0] in "ai" else run
+        sure = sum(run.count(kind) for kind in "lnY")
+        if sure == 0:
+            continue
+        letters = sum(counted.count(kind) for kind in "lainzY") + counted.count("Y")
+        figures = sum(counted.count(kind) for kind in "zdety12345")
+        spelled = (sure >= 2 and letters >= 3) or (sure >= 1 and figures >= 2 and len(counted) >= 4)
+        if spelled or (len(counted) >= 2 and _cue(words, begin) in ("C", "L")):
+            yield words.begins[begin], words.ends[begin + len(run) - 1], "CODE"
