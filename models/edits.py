@@ -1,8 +1,8 @@
 """Apply edits to a text and move its slots along, so that an example for language understanding stays a valid example.
 
 Which slot gets the replacement where an edit touches several: first the slots that keep no word of their own outside
-the edits (the replacement is shared among them in order, at spaces where it has enough words), else the slot that overlaps
-the edit most. The other slots keep what the edit left them. So every slot keeps its name, its place in the order and at
+the edits (the replacement is shared among them in order, at spaces where it has enough words), else the slot that
+overlaps the edit most. The other slots keep what the edit left them. So every slot keeps its name, its place in the order and at
 least one character; where that cannot be, the record is refused.
 """
 

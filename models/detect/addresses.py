@@ -26,8 +26,8 @@ URL = re.compile(
 )
 
 # Words that do not belong to the name before "at": reading leftwards stops there.
-_STOP = """email mail e address is it's its it that's to me my at on the a an and or please send write contact reach message
-forward copy cc use with from for of so yes no okay ok i am was be about can could you"""
+_STOP = """email mail e address is it's its it that's to me my at on the a an and or please send write contact reach
+message forward copy cc use with from for of so yes no okay ok i am was be about can could you"""
 _STOP_WORDS = frozenset(_STOP.split())
 _MAX_LOCAL_WORDS = 12
 

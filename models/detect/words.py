@@ -62,8 +62,8 @@ _CLASSES = {
     "P": "phone mobile cell telephone tel call text dial fax whatsapp",
     "K": "card visa mastercard amex credit debit",
     "L": "spell spelled spelt spelling letters",
-    "$": "dollar dollars pound pounds euro euros cent cents pence penny bucks quid yen rupee rupees franc francs usd gbp "
-    "eur",
+    "$": "dollar dollars pound pounds euro euros cent cents pence penny bucks quid yen rupee rupees franc francs usd "
+    "gbp eur",
 }
 _CLASS_OF = {word: kind for kind, words in _CLASSES.items() for word in words.split()}
 _CLASS_OF |= dict.fromkeys(("a m", "p m", "a.m", "p.m", "a. m", "p. m"), "Y")

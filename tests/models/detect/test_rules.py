@@ -109,8 +109,8 @@ def test_any_text_gives_sorted_disjoint_spans_inside_it(text):
 
 
 TRIGGERS = (
-    "oh one twenty double third march six pm at dot com @ 07744 12/03 a s m i t h $ 5 k . - ( + http:// half past quarter "
-    "to pounds account number is 😀 é e\u0301 \u202e مرحبا ١٢٣٤٥٦ 中文 \x00"
+    "oh one twenty double third march six pm at dot com @ 07744 12/03 a s m i t h $ 5 k . - ( + http:// half past "
+    "quarter to pounds account number is 😀 é e\u0301 \u202e مرحبا ١٢٣٤٥٦ 中文 \x00"
 )
 
 
