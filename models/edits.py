@@ -2,8 +2,8 @@
 
 Which slot gets the replacement where an edit touches several: first the slots that keep no word of their own outside
 the edits (the replacement is shared among them in order, at spaces where it has enough words), else the slot that
-overlaps the edit most. The other slots keep what the edit left them. So every slot keeps its name, its place in the order and at
-least one character; where that cannot be, the record is refused.
+overlaps the edit most. The other slots keep what the edit left them. So every slot keeps its name, its place in the
+order and at least one character; where that cannot be, the record is refused.
 """
 
 from __future__ import annotations
