@@ -1,4 +1,4 @@
-"""Audio that is embedded in a Parquet column, read one row group at a time.
+"""Audio that is embedded in a column of a Parquet or Arrow file, read one row group at a time.
 
 Hugging Face datasets keep audio as a struct {bytes, path}. A reference names file, column and row; only the row group
 of that row is read, and the last one is kept, since neighbours are asked for next.
@@ -11,6 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from sottovoce.models import arrow_stream
 from sottovoce.models.audio_refusals import AudioMissing, AudioUnreadable
 from sottovoce.models.records import AudioRef
 
@@ -34,18 +36,30 @@ def embedded_bytes(ref: AudioRef, open_file: Callable[[str], Any]) -> tuple[byte
 
 def _keep_group_of(ref: AudioRef, row: int, open_file: Callable[[str], Any]) -> None:
     import pyarrow
-    import pyarrow.parquet
 
     _kept.key = None
     with open_file(ref.uri) as file:
         try:
-            parquet = pyarrow.parquet.ParquetFile(file)
-            sizes = [parquet.metadata.row_group(group).num_rows for group in range(parquet.num_row_groups)]
+            sizes, read = _groups(ref, file)
             ends = np.cumsum(sizes)
             group = int(np.searchsorted(ends, row, side="right"))
             if group >= len(sizes) or row < 0:
                 raise AudioMissing
-            values = parquet.read_row_group(group, columns=[ref.column]).column(ref.column)
+            values = read(group)
         except (pyarrow.ArrowException, OSError, KeyError):
             raise AudioUnreadable from None
     _kept.key, _kept.first, _kept.values = (ref.uri, ref.column), int(ends[group]) - sizes[group], values
+
+
+def _groups(ref: AudioRef, file: Any) -> tuple[list[int], Callable[[int], Any]]:
+    """Rows of each row group (of an Arrow file: record batch), and how to read the audio column of one."""
+    import pyarrow.parquet
+
+    if ref.uri.endswith(arrow_stream.SUFFIX):
+        source = arrow_stream.as_source(file)
+        batches = list(arrow_stream.record_batches(source))
+        offsets, sizes = [offset for offset, _ in batches], [rows for _, rows in batches]
+        return sizes, lambda group: arrow_stream.read_record_batch(source, offsets[group]).column(ref.column)
+    parquet = pyarrow.parquet.ParquetFile(file)
+    sizes = [parquet.metadata.row_group(group).num_rows for group in range(parquet.num_row_groups)]
+    return sizes, lambda group: parquet.read_row_group(group, columns=[ref.column]).column(ref.column)

@@ -1,0 +1,94 @@
+"""The lines of a byte range, with exact numbers and offsets, in bounded memory.
+
+Only a line feed ends a line (a carriage return before it is dropped); a line over the limit is skipped, not held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
+
+from sottovoce.models.corpus import CHUNK_BYTES, Chunk, CorpusFile, OpenFile
+from sottovoce.models.corpus.reasons import MAX_LINE_BYTES, LineTooLong, NotUtf8
+from sottovoce.models.errors import CorpusError
+
+BLOCK_BYTES = 1 << 18
+SAMPLE_BYTES = 1 << 18
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Line(NamedTuple):
+    number: int
+    begin: int
+    end: int
+    content: bytes | None  # None: too long
+
+    @property
+    def blank(self) -> bool:
+        return self.content is not None and not self.content.strip()
+
+    def text(self) -> str:
+        if self.content is None:
+            raise LineTooLong
+        try:
+            return self.content.decode("utf-8")
+        except UnicodeDecodeError:
+            raise NotUtf8 from None
+
+
+def lines_of(chunk: Chunk, open_file: OpenFile) -> Iterator[Line]:
+    with open_file(chunk.file.uri) as stream:
+        if chunk.begin:
+            stream.seek(chunk.begin)
+        yield from _lines(stream, chunk.begin, chunk.end, chunk.first)
+
+
+def whole(file: CorpusFile) -> Chunk:
+    return Chunk(file, 0, file.size, first=1)
+
+
+def _lines(stream: BinaryIO, begin: int, end: int, number: int) -> Iterator[Line]:
+    held, line_begin, at = b"", begin, begin
+    while at < end:
+        block = stream.read(min(BLOCK_BYTES, end - at))
+        if not block:  # silently losing the rest would look like a smaller corpus
+            raise CorpusError("a file of the corpus became shorter while it was read; run again when it is complete")
+        *complete, rest = block.split(b"\n")
+        for piece in complete:
+            at += len(piece) + 1
+            yield _line(number, line_begin, at, held + piece)
+            held, line_begin, number = b"", at, number + 1
+        at += len(rest)
+        if len(held) <= MAX_LINE_BYTES:
+            held += rest
+    if line_begin < end:
+        yield _line(number, line_begin, end, held)
+
+
+def _line(number: int, begin: int, end: int, content: bytes) -> Line:
+    if end - begin > MAX_LINE_BYTES + 1:
+        return Line(number, begin, end, None)
+    if number == 1:
+        content = content.removeprefix(BYTE_ORDER_MARK)
+    return Line(number, begin, end, content.removesuffix(b"\r"))
+
+
+def cut(file: CorpusFile, open_file: OpenFile, records_per_batch: int) -> Iterator[Chunk]:
+    """Chunks of whole lines, for formats in which a line is a record."""
+    begin, first, records = 0, 1, 0
+    line = None
+    for line in lines_of(whole(file), open_file):
+        records += not line.blank
+        if records >= records_per_batch or line.end - begin >= CHUNK_BYTES:
+            yield Chunk(file, begin, line.end, first)
+            begin, first, records = line.end, line.number + 1, 0
+    if line is not None and begin < line.end:
+        yield Chunk(file, begin, line.end, first)
+
+
+def estimate(file: CorpusFile, open_file: OpenFile, separator: bytes = b"\n") -> int:
+    """About how many records, from the first quarter of a megabyte."""
+    with open_file(file.uri) as stream:
+        sample = stream.read(min(SAMPLE_BYTES, file.size))
+    records = sum(1 for record in sample.replace(b"\r", b"").split(separator) if record.strip())
+    return round(records * file.size / len(sample)) if sample else 0

@@ -1,0 +1,73 @@
+"""A look at a corpus before a run: what identifies it, whether it has audio, and about how large it is."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sottovoce.models.corpus import CorpusFile, OpenFile, Reader, Refused
+from sottovoce.models.corpus.kaldi import TEXT, WAVS, Kaldi, Row
+from sottovoce.models.corpus.reasons import FileUnreadable
+from sottovoce.models.errors import CorpusError
+from sottovoce.models.records import Utterance
+
+PEEK_RECORDS = 100
+PEEK_FILES = 10
+EDGE_BYTES = 1 << 16
+
+
+@dataclass(frozen=True)
+class Estimate:
+    records: int
+    text_bytes: int
+    text_only: bool
+
+
+def fingerprint(files: Sequence[CorpusFile], open_file: OpenFile) -> str:
+    """Names, sizes, first and last 64 KiB. A change in the middle that keeps the size is not noticed."""
+    seen = hashlib.sha256()
+    for file in sorted(files, key=lambda file: file.name):
+        with open_file(file.uri) as stream:
+            edges = stream.read(EDGE_BYTES)
+            if file.size > EDGE_BYTES:
+                stream.seek(max(EDGE_BYTES, file.size - EDGE_BYTES))
+                edges += stream.read(EDGE_BYTES)
+        for part in (file.name.encode("utf-8", "surrogatepass"), str(file.size).encode(), edges):
+            seen.update(len(part).to_bytes(8, "big") + part)
+    return seen.hexdigest()
+
+
+def estimate(reader: Reader, files: Sequence[CorpusFile], open_file: OpenFile) -> Estimate:
+    """From the first records; of the number of records, from the first file and the size of the others."""
+    kaldi = isinstance(reader, Kaldi)
+    texts = [file for file in files if file.name == TEXT] if kaldi else list(files)
+    seen = list(itertools.islice(_records(reader, texts[:PEEK_FILES], open_file), PEEK_RECORDS))
+    lengths = [len(_text(record).encode("utf-8")) for record in seen if not isinstance(record, Refused)]
+    first = next((file for file in texts if file.size), None)
+    records = 0
+    if first is not None:
+        records = round(reader.count(first, open_file) * sum(file.size for file in texts) / first.size)
+    return Estimate(
+        records=records,
+        text_bytes=round(records * sum(lengths) / len(lengths)) if lengths else 0,
+        text_only=not any(file.name == WAVS and file.size for file in files)
+        if kaldi
+        else not any(isinstance(record, Utterance) and record.audio is not None for record in seen),
+    )
+
+
+def _records(reader: Reader, files: Sequence[CorpusFile], open_file: OpenFile) -> Iterator[Any]:
+    for file in files:
+        for chunk in reader.scan(file, open_file):
+            found = [chunk] if isinstance(chunk, Refused) else reader.parse(chunk, open_file)
+            for record in found:
+                if isinstance(record, Refused) and isinstance(record.error, FileUnreadable):
+                    raise CorpusError(f"{file.label}: not a complete file of its format")
+                yield record
+
+
+def _text(record: Utterance | Row) -> str:
+    return record.text if isinstance(record, Utterance) else record.values[0]
