@@ -16,7 +16,10 @@ from sottovoce.models.errors import SettingsError, SottovoceError
 COMMANDS = {
     "sanitize": ("sottovoce.pipelines.commands.sanitize", "turn a corpus into safe data sets"),
     "export": ("sottovoce.pipelines.commands.export", "write a committed run as Kaldi, NeMo or CoNLL"),
-    "start-training": ("sottovoce.pipelines.commands.start_training", "start a training job from a committed run, once"),
+    "start-training": (
+        "sottovoce.pipelines.commands.start_training",
+        "start a training job from a committed run, once",
+    ),
     "jobs": ("sottovoce.pipelines.commands.jobs", "status, logs and cancelling of training jobs"),
 }
 

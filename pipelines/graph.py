@@ -38,7 +38,9 @@ def build_graph(pipeline: beam.Pipeline, job: Job, corpus: Corpus) -> None:
     for sink in job.sinks:
         branch = sink_class(sink)
         rows = follow(routed[sink] | sink >> branch(job))
-        follow(rows | f"Write {sink}" >> WriteShards(job.run_uri, sink, branch.record_type, job.shards[sink], job.secret))
+        follow(
+            rows | f"Write {sink}" >> WriteShards(job.run_uri, sink, branch.record_type, job.shards[sink], job.secret)
+        )
     _write_failures(failures, job)
     _write_tally(tallies, job)
 

@@ -63,11 +63,11 @@ def read_job(path: str | None, assignments: Sequence[str] = ()) -> JobFile:
     values = yaml.safe_load(resources.files("sottovoce.pipelines").joinpath("default_job.yaml").read_text())
     problems: list[str] = []
     known = tuple(values)
-    named = _read_file(path)
-    if "sinks" in named:  # a file that names sinks names all of them: what it does not name gets nothing
-        values["sinks"] = {}
-    for changes in (named, *(_read_assignment(assignment, problems) for assignment in assignments)):
-        _merge(values, changes, known, problems)
+    changes = [("", _read_file(path)), *((text, _read_assignment(text, problems)) for text in assignments)]
+    for assignment, change in changes:
+        if "sinks" in change and not assignment.startswith("sinks."):
+            values["sinks"] = {}  # who gives a mapping of sinks names all of them: the others get nothing
+        _merge(values, change, known, problems)
     sections = {name: _collect(problems, build, cls, values[name] or {}, name) for name, cls in SECTIONS.items()}
     specs = {family: _collect(problems, read_spec, family, values[family]) for family in FAMILIES}
     shares = _read_sinks(values["sinks"], problems)

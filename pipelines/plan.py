@@ -21,7 +21,9 @@ def print_plan(job: Job, corpus: Corpus, runner: str) -> None:
     print(f"output   {job.run_uri}")
     print("stages   read -> detect -> route by dialogue, then for each sink:")
     for sink, weight in job.sinks.items():
-        print(f"  {sink:<7} {weight / total:6.1%} of dialogues, {job.shards[sink]} shard(s): {sink_class(sink).stages} -> write")
+        print(
+            f"  {sink:<7} {weight / total:6.1%} of dialogues, {job.shards[sink]} shard(s): {sink_class(sink).stages} -> write"
+        )
     for family in ("detect", "replace", "align", "voice", "mask"):
         print(f"{family:<8} {_describe(getattr(job, family))}")
     print(f"slice    at least {job.slice.min_seconds} s, remainder: {job.slice.remainder}")

@@ -11,6 +11,7 @@ from importlib import resources
 
 import yaml
 from jinja2 import Environment, StrictUndefined
+
 from sottovoce.pipelines.summary import RunSummary
 
 SINKS_IN_WORDS = {

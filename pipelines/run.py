@@ -23,15 +23,17 @@ from sottovoce.pipelines.beam_options import beam_options
 from sottovoce.pipelines.graph import build_graph
 from sottovoce.pipelines.job_file import JobFile
 from sottovoce.pipelines.plan import print_plan
+from sottovoce.pipelines.print_summary import print_summary
 from sottovoce.pipelines.run_folder import RunFolder, run_id
 from sottovoce.pipelines.show_progress import ShowProgress
-from sottovoce.pipelines.write_results import print_summary, write_results
+from sottovoce.pipelines.write_results import write_results
 from sottovoce.transforms import progress
 from sottovoce.transforms.job import Job
 from sottovoce.transforms.read import Corpus, open_corpus
 from sottovoce.transforms.sinks import sink_class
 
 DEBUG = "SOTTOVOCE_DEBUG"
+
 
 def sanitize(
     job_file: JobFile,
@@ -77,15 +79,15 @@ def _sinks_for(job_file: JobFile, corpus: Corpus) -> dict[str, float]:
     text_only = job_file.sections["input"].text_only
     if text_only is None:
         text_only = corpus.text_only
-    sinks = {name: weight for name, weight in job_file.sinks.items() if not (text_only and sink_class(name).needs_audio)}
+    sinks = {
+        name: weight for name, weight in job_file.sinks.items() if not (text_only and sink_class(name).needs_audio)
+    }
     if not sinks:
         raise RunError("the corpus has no audio and the job names speech sinks only; allowed: stt_lm, slu, dm")
     return sinks
 
 
-def _make_job(
-    job_file: JobFile, corpus: Corpus, sinks: dict[str, float], folder: RunFolder, secret: Secret
-) -> Job:
+def _make_job(job_file: JobFile, corpus: Corpus, sinks: dict[str, float], folder: RunFolder, secret: Secret) -> Job:
     total = sum(sinks.values())
     fixed = job_file.sections["output"].shards
     shards = {

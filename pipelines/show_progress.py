@@ -28,7 +28,9 @@ class ShowProgress:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._over.set()
         self._thread.join()
 
@@ -60,7 +62,7 @@ class ShowProgress:
             counts = self._look()
             line = "  ".join(f"{stage} {counts[stage]}" for stage in (*STAGES, "failed") if counts[stage])
             if line and line != printed and (last or time.monotonic() - printed_at >= PRINT_EVERY_S):
-                self._console.print(f"{line}   (of about {self._total} records)", highlight=False)
+                self._console.print(f"{line}   (of about {self._total} records)", highlight=False, soft_wrap=True)
                 printed_at, printed = time.monotonic(), line
             if last:
                 return

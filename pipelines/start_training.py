@@ -1,8 +1,8 @@
 """Start training from a committed run whose gate passed, exactly once per run.
 
 Outside the Beam graph, because a trigger inside it fires even if the run fails later. Training twice would spend the
-privacy of the same people twice; so the decision is written down first (`training_marker`), the job is submitted under a
-key made from the run, and a start that was killed anywhere in between goes on where it stopped.
+privacy of the same people twice; so the decision is written down first (`training_marker`), the job is submitted
+under a key made from the run, and a start that was killed anywhere in between goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from sottovoce.pipelines.run_folder import COMMITTED, RunFolder
 from sottovoce.pipelines.training_marker import Marker, create_marker, one_at_a_time, read_marker, write_marker
 from sottovoce.transforms.write import write_then_rename
 
+TRAIN = ("-m", "sottovoce.pipelines.cli", "train")
 SINK, LEDGER, AUDIT = "slu", "ledger.json", "audit.json"
 
 
@@ -65,7 +66,9 @@ def start_training(run_uri: str, train_yaml: str, launch: str = "local", retry: 
         return Started(_submit(folder, marker), already=False)
 
 
-def _decide(folder: RunFolder, committed: dict[str, Any], plan: Launch, settings: str, earlier: Marker | None) -> Marker:
+def _decide(
+    folder: RunFolder, committed: dict[str, Any], plan: Launch, settings: str, earlier: Marker | None
+) -> Marker:
     """Pass the gate and write the intent down."""
     checks = judge(folder, plan.gate, committed)
     attempt = earlier.attempt + 1 if earlier else 1
@@ -106,11 +109,10 @@ def _submit(folder: RunFolder, marker: Marker) -> Marker:
     settings_path = FileSystems.join(job_folder, "train.yaml")
     # Always the marker's own text: a job that was submitted before a crash may be reading it.
     write_then_rename(settings_path, lambda file: file.write(marker.train_yaml.encode()))
-    program = ("-m", "sottovoce.pipelines.cli", "train", "--data", folder.path(SINK), "--config", settings_path)
-    program += ("--out", folder.path("training", "model"))
+    program = [*TRAIN, "--data", folder.path(SINK), "--config", settings_path, "--out", folder.path("training", "model")]
     if marker.attempt > 1:  # a checkpoint carries the privacy count of the attempts before
-        program += ("--resume",)
-    handle = marker.launcher().submit(TrainingJob(marker.key, program, job_folder))
+        program += ["--resume"]
+    handle = marker.launcher().submit(TrainingJob(marker.key, tuple(program), job_folder))
     submitted = replace(marker, state="submitted", handle=handle)
     write_marker(folder, submitted)
     return submitted

@@ -77,9 +77,9 @@ def create_marker(folder: RunFolder, marker: Marker) -> bool:
 def _create_object(uri: str, content: str) -> bool:
     """Cloud Storage writes an object of generation 0, that is a new one, once."""
     from google.api_core.exceptions import PreconditionFailed
-    from google.cloud import storage
+    from google.cloud.storage import Blob, Client
 
-    blob = storage.Blob.from_uri(uri, client=storage.Client())
+    blob = Blob.from_uri(uri, client=Client())
     try:
         blob.upload_from_string(content, content_type="application/json", if_generation_match=0)
     except PreconditionFailed:

@@ -29,30 +29,34 @@ STOP_WITHIN_S = 10
 
 
 class WorkerPool(beam_fn_api_pb2_grpc.BeamFnExternalWorkerPoolServicer):
-    """One process per worker. What workers print goes to this process's stderr; the pool logs starts and stops."""
+    """One process per worker. What workers print goes to this process's stderr; the pool logs starts and stops.
+
+    TaskManagers number their workers independently, so two that share a pool both ask for "1-1". A worker is therefore
+    kept under its id and the connection that asked for it: stopping by id alone would kill the other one's worker.
+    """
 
     def __init__(self, boot: str | None = None):
         self._boot = boot
-        self._workers: dict[str, subprocess.Popen] = {}
+        self._workers: dict[tuple[str, str], subprocess.Popen] = {}
 
-    def StartWorker(self, request, context):  # noqa: N802 (name set by the protocol)
-        for other in self._workers.values():
+    def StartWorker(self, request, context):
+        for other in list(self._workers.values()):
             other.poll()  # a worker whose TaskManager was killed ends by itself; this reaps it
         try:
             worker = subprocess.Popen(self._command(request), stdin=subprocess.DEVNULL, stdout=sys.stderr)
         except OSError as error:
             return beam_fn_api_pb2.StartWorkerResponse(error=f"the worker did not start: {error.strerror}")
-        self._workers[request.worker_id] = worker
-        _log("started "+context.peer()+" "+request.control_endpoint.url, request.worker_id, worker.pid)
+        self._workers[context.peer(), request.worker_id] = worker
+        _log("started", request.worker_id, worker.pid)
         return beam_fn_api_pb2.StartWorkerResponse()
 
-    def StopWorker(self, request, context):  # noqa: N802
-        _log(context.peer(), request.worker_id,0); self._stop(request.worker_id)
+    def StopWorker(self, request, context):
+        self._stop((context.peer(), request.worker_id))  # unknown here: it ends by itself with its control connection
         return beam_fn_api_pb2.StopWorkerResponse()
 
     def close(self) -> None:
-        for worker_id in list(self._workers):
-            self._stop(worker_id)
+        for key in list(self._workers):
+            self._stop(key)
 
     def _command(self, request) -> list[str]:
         if self._boot is None:
@@ -61,8 +65,8 @@ class WorkerPool(beam_fn_api_pb2_grpc.BeamFnExternalWorkerPoolServicer):
         urls = [f"--{name}_endpoint={getattr(request, name + '_endpoint').url}" for name in endpoints]
         return [self._boot, f"--id={request.worker_id}", *urls]
 
-    def _stop(self, worker_id: str) -> None:
-        worker = self._workers.pop(worker_id, None)
+    def _stop(self, key: tuple[str, str]) -> None:
+        worker = self._workers.pop(key, None)
         if worker is None:
             return
         worker.terminate()
@@ -71,7 +75,7 @@ class WorkerPool(beam_fn_api_pb2_grpc.BeamFnExternalWorkerPoolServicer):
         except subprocess.TimeoutExpired:
             worker.kill()
             worker.wait()
-        _log("stopped", worker_id, worker.pid)
+        _log("stopped", key[1], worker.pid)
 
 
 def _log(event: str, worker_id: str, pid: int) -> None:
@@ -79,7 +83,9 @@ def _log(event: str, worker_id: str, pid: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m sottovoce.pipelines.worker_pool", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m sottovoce.pipelines.worker_pool", description=__doc__.partition("\n")[0]
+    )
     parser.add_argument("--port", type=int, default=50000)
     parser.add_argument("--host", default="127.0.0.1", help="anything else lets the network start processes here")
     parser.add_argument("--boot", help="Beam's container boot program, for jobs that stage packages")

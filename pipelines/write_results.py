@@ -1,4 +1,4 @@
-"""From the counts of a run to its ledger, its report, the record that commits it, and what the console says."""
+"""From the counts of a run to its ledger, its report and the record that commits it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
-from rich.console import Console
-from rich.table import Table
 
 from sottovoce.models.errors import RunError
 from sottovoce.models.ledger import book
@@ -35,7 +33,9 @@ def write_results(job: Job, job_file: JobFile, folder: RunFolder, duration_s: fl
     read = tally["stages"].get("read", {}).get("received", 0)
     limit = job_file.sections["limits"].max_failures
     if exceeds(failed, read, limit):
-        raise RunError(f"{failed} of {read} records failed, more than max_failures ({limit}) allows; nothing was committed")
+        raise RunError(
+            f"{failed} of {read} records failed, more than max_failures ({limit}) allows; nothing was committed"
+        )
     created = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     ledger = book.open_book(folder.name, created, ledger_entries(job), list(job.sinks))
     summary = RunSummary(
@@ -127,22 +127,3 @@ def _stage_summaries(tally: dict[str, Any]) -> tuple[StageSummary, ...]:
         for name in STAGE_ORDER
         if (stage := tally["stages"].get(name))
     )
-
-
-def print_summary(folder: RunFolder, committed: dict[str, Any], what: str) -> None:
-    console = Console(highlight=False)
-    counts = committed["counts"]
-    console.print(f"\nrun {folder.name} {what}: {counts['read']} records read, {counts['failed']} refused")
-    table = Table("output", "records", "where", box=None, pad_edge=False)
-    for sink, rows in counts["rows"].items():
-        table.add_row(sink, str(rows), folder.path(sink))
-    table.add_row("failures", str(counts["failed"]), folder.path("failures"))
-    for name, what_for in (
-        ("ledger.json", "what each mechanism gives"),
-        ("report.html", "the same for people"),
-        ("config.yaml", "the job"),
-    ):
-        table.add_row(name, "", f"{folder.path(name)}  ({what_for})")
-    console.print(table, soft_wrap=True)
-    for reason, count in counts["by_reason"].items():
-        console.print(f"  refused: {count} x {reason}")

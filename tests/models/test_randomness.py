@@ -1,5 +1,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sottovoce.models.randomness import Secret, fresh_secret
 
 SECRET = Secret(b"0123456789abcdef")

@@ -1,4 +1,5 @@
 import pytest
+
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.settings import FAMILIES, Spec, member_class, read_spec, table
 

@@ -1,4 +1,5 @@
 import pytest
+
 from sottovoce.models.errors import SettingsError
 from sottovoce.pipelines.job_file import read_job
 

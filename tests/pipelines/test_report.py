@@ -6,6 +6,7 @@ import subprocess
 from html.parser import HTMLParser
 
 import pytest
+
 from sottovoce.models.ledger.book import open_book
 from sottovoce.models.records import LedgerEntry
 from sottovoce.pipelines.report import in_bytes, in_epsilon, in_odds, in_time, render_report

@@ -4,6 +4,7 @@ from collections import Counter
 import apache_beam as beam
 import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
+
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Source, Utterance
 from sottovoce.transforms.route import RouteDialogues, choose_sink

@@ -3,6 +3,7 @@ import logging
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.testing.util import assert_that, equal_to
+
 from sottovoce.models.errors import Refusal
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Source, Utterance

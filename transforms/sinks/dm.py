@@ -48,9 +48,7 @@ class DialogueSink(beam.PTransform):
             | "Regroup" >> beam.GroupByKey()
             | "Assemble" >> beam.ParDo(_Assemble(job.secret)).with_outputs(FAILURES, TALLY, main=PASSED)
         )
-        return Outputs(
-            parts[PASSED], (*replaced.failures, parts[FAILURES]), (*replaced.tallies, parts[TALLY])
-        )
+        return Outputs(parts[PASSED], (*replaced.failures, parts[FAILURES]), (*replaced.tallies, parts[TALLY]))
 
 
 def _by_dialogue(replaced: list[Utterance], secret: Secret) -> Iterator[tuple[str, list[_Turn]]]:
@@ -73,7 +71,9 @@ class _Assemble(beam.DoFn):
         turns = {(turn.origin, turn.source): turn for batch in batches for turn in batch}
         rows = [Row(turn.origin, turn.source, {}) for turn in turns.values()]
         kept, failures = keep_first(rows, self._secret, "regroup")
-        ordered = sorted((turns[row.origin, row.source] for row in kept), key=lambda t: (t.number, t.source.file, t.source.line))
+        ordered = sorted(
+            (turns[row.origin, row.source] for row in kept), key=lambda t: (t.number, t.source.file, t.source.line)
+        )
         numbers = {turn.number for turn in ordered}
         example = DialogueExample(
             id=alias,

@@ -34,7 +34,9 @@ def _rows(replaced: list[Utterance], secret: Secret) -> list[Row]:
         to_row(
             origin_of(secret, utterance),
             utterance.source,
-            TextLine(secret.token("text line", utterance.dialogue_id, utterance.id), utterance.text, utterance.language),
+            TextLine(
+                secret.token("text line", utterance.dialogue_id, utterance.id), utterance.text, utterance.language
+            ),
         )
         for utterance in replaced
     ]

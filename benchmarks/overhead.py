@@ -1,0 +1,144 @@
+"""What the pipeline costs over its bare steps: the text path on the local runner against a plain loop, side by side.
+
+    python benchmarks/overhead.py [--records 1000 10000 100000]
+
+Both sides read the same JSONL, detect, route, replace and write Parquet with the same members; the loop has no Beam, no
+shuffle and no shards. Each measurement is a process of its own, timed after imports; memory is its peak resident size.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+DEMO = Path(__file__).resolve().parents[1] / "examples" / "demo" / "manifest.jsonl"
+SECRET = b"the secret of the benchmark"
+BATCH = 128
+
+
+def write_corpus(path: Path, records: int) -> None:
+    """Dialogues of five turns drawn from the demo's texts, without audio."""
+    turns = [json.loads(line) for line in DEMO.read_text().splitlines()]
+    draw = random.Random(1)
+    with path.open("w") as file:
+        for number in range(records):
+            turn = draw.choice(turns)
+            record = {"id": str(number), "dialogue_id": f"d{number // 5}", "turn": number % 5, "text": turn["text"]}
+            file.write(json.dumps(record | {"intent": turn["intent"], "slots": turn["slots"]}) + "\n")
+
+
+def run_beam(corpus: Path, out: Path) -> float:
+    from sottovoce.models.randomness import Secret
+    from sottovoce.pipelines.job_file import read_job
+    from sottovoce.pipelines.run import sanitize
+
+    job_file = read_job(None, ["detect=rules"])
+    began = time.perf_counter()
+    sanitize(
+        job_file,
+        input_uri=str(corpus),
+        output=str(out),
+        secret=Secret(SECRET),
+        runner="direct",
+        workers=1,
+        beam_arguments=[],
+        dry_run=False,
+        force=False,
+    )
+    return time.perf_counter() - began
+
+
+def run_loop(corpus: Path, out: Path) -> float:
+    import dataclasses
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from sottovoce.models.edits import apply_edits
+    from sottovoce.models.randomness import Secret
+    from sottovoce.models.records import SluExample
+    from sottovoce.models.settings import Spec
+    from sottovoce.transforms.corpus import make_reader, open_corpus, open_file
+    from sottovoce.transforms.route import choose_sink
+    from sottovoce.transforms.rows import schema_of, to_row
+
+    secret, weights = Secret(SECRET), {"stt_lm": 1.0, "slu": 1.0, "dm": 1.0}
+    detector, strategy = Spec("detect", "rules").make(), Spec("replace", "typed").make()
+    detector.setup()
+    strategy.setup()
+    reader = make_reader("jsonl", BATCH)
+    began = time.perf_counter()
+    files = open_corpus(str(corpus), "jsonl").files
+    out.mkdir(parents=True)
+    with pq.ParquetWriter(out / "part.parquet", schema_of(SluExample), compression="zstd") as writer:
+        for chunk in (chunk for file in files for chunk in reader.scan(file, open_file)):
+            batch = list(reader.parse(chunk, open_file))
+            found = detector.detect([utterance.text for utterance in batch])
+            columns = []
+            for utterance, spans in zip(batch, found, strict=True):
+                choose_sink(secret, utterance.dialogue_id, weights)
+                utterance = dataclasses.replace(utterance, spans=tuple(spans))
+                text, slots = apply_edits(utterance.text, strategy.replace(utterance, secret), utterance.slots)
+                name = secret.token("slu example", utterance.dialogue_id, utterance.id)
+                example = SluExample(name, text, utterance.intent, tuple(slots), utterance.language)
+                columns.append(to_row(name, utterance.source, example).columns)
+            writer.write_table(pa.Table.from_pylist(columns, schema=schema_of(SluExample)))
+    return time.perf_counter() - began
+
+
+SIDES = {"loop": run_loop, "beam": run_beam}
+
+
+def measure(side: str, records: int, folder: Path) -> dict[str, float]:
+    corpus = folder / f"{records}.jsonl"
+    if not corpus.exists():
+        write_corpus(corpus, records)
+    command = [
+        sys.executable,
+        __file__,
+        "--side",
+        side,
+        "--corpus",
+        str(corpus),
+        "--out",
+        str(folder / f"{side}{records}"),
+    ]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return json.loads(printed.splitlines()[-1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    parser.add_argument("--side", choices=SIDES, help=argparse.SUPPRESS)
+    parser.add_argument("--corpus", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.side:
+        seconds = SIDES[args.side](args.corpus, args.out)
+        peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(json.dumps({"seconds": seconds, "peak_mb": peak_mb}))
+        return
+    print(
+        f"{'records':>9} {'loop/s':>9} {'beam/s':>9} {'beam/loop':>10} {'us/record':>10} {'loop MB':>9} {'beam MB':>9}"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        for records in args.records:
+            loop, pipeline = (measure(side, records, Path(folder)) for side in ("loop", "beam"))
+            print(
+                f"{records:>9} {records / loop['seconds']:>9.0f} {records / pipeline['seconds']:>9.0f}"
+                f" {loop['seconds'] / pipeline['seconds']:>10.2f} {1e6 * pipeline['seconds'] / records:>10.0f}"
+                f" {loop['peak_mb']:>9.0f} {pipeline['peak_mb']:>9.0f}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
