@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OUT ?= out/demo
 
-.PHONY: help setup demo test check lock corpus bench clean
+.PHONY: help setup demo test check lock corpus bench clean flink-up flink-down test-flink
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
@@ -46,3 +46,13 @@ bench: $(READY) ## overhead of the pipeline over a plain loop
 
 clean: ## remove the environment and all results
 	rm -rf $(VENV) out .cache
+
+flink-up: $(READY) ## start a Flink cluster on this machine (Debian packages openjdk-17-jdk-headless and maven)
+	$(BIN)/python tools/flink_cluster.py up
+
+flink-down: ## stop it
+	$(BIN)/python tools/flink_cluster.py down
+
+test-flink: $(READY) ## the demo on a Flink cluster of its own, faults included
+	$(BIN)/python tools/flink_cluster.py get
+	$(BIN)/python -m pytest -m flink tests/integration/test_flink.py
