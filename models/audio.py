@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, BinaryIO
 
 import numpy as np
+
 from sottovoce.models.audio_refusals import (
     AudioEmpty,
     AudioMissing,

@@ -16,7 +16,10 @@ class Aligner(Protocol):
     def setup(self) -> None:
         """Load what is heavy. Called once per worker process."""
 
-    def align(self, speech: Speech, text: str) -> tuple[Word, ...]:
-        """One Word for each spoken word of the text, in order; a Refusal where the text does not fit the speech."""
+    def align(self, speech: Speech, text: str, language: str | None = None) -> tuple[Word, ...]:
+        """One Word for each spoken word of the text, in order; a Refusal where the text does not fit the speech.
+
+        `language` is what the corpus claims, a code such as "en-GB"; None where it claims nothing.
+        """
 
     def ledger(self) -> LedgerEntry: ...

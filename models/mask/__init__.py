@@ -20,6 +20,6 @@ class Masker(Protocol):
         """Load what is heavy. Called once per worker process."""
 
     def mask(self, speech: Speech, stretches: Sequence[tuple[float, float]]) -> Speech:
-        """Speech of the same length whose stretches [begin_s, end_s), guard band included, hold nothing of the original."""
+        """Speech of the same length; its stretches [begin_s, end_s) and their guard bands hold nothing of the original."""
 
     def ledger(self) -> LedgerEntry: ...

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+
 from sottovoce.models.audio import Speech, level, resample, with_level
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import LedgerEntry, Utterance, Word

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import soundfile
+
 from sottovoce.models.audio import AudioLimits, Speech, level, load, resample, to_flac, with_level
 from sottovoce.models.errors import Refusal, SettingsError
 from sottovoce.models.records import AudioRef
@@ -114,9 +115,7 @@ def test_two_hours_are_refused_on_the_header_alone(tmp_path: Path) -> None:
     assert sum(reads) < 100_000
 
 
-@pytest.mark.parametrize(
-    "claimed_s, fits", [(1.0, True), (1.49, True), (1.6, False), (0.4, False), (np.nan, False)]
-)
+@pytest.mark.parametrize("claimed_s, fits", [(1.0, True), (1.49, True), (1.6, False), (0.4, False), (np.nan, False)])
 def test_a_claimed_duration_must_fit(tmp_path: Path, claimed_s: float, fits: bool) -> None:
     ref = AudioRef(written(tmp_path, noise()), duration_s=claimed_s)
     assert load(ref).duration_s == 1.0 if fits else refused(ref) == "duration_mismatch"

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from sottovoce.models.audio import Speech, level
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.randomness import Secret

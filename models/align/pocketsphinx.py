@@ -1,0 +1,191 @@
+"""Alignment with pocketsphinx, whose package carries an English acoustic model: nothing to download.
+
+Three passes over the same samples. A grammar of all the ways to say the text is decoded (wide beams, no lattice: the
+lattice breaks the next pass on half of the utterances); its words are then aligned phone by phone; a free loop over all
+phones tells how well any speech at all would have fitted. The log likelihood ratio per frame between the last two says
+whether the text is what was said; the decoder's own word posteriors do not.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sottovoce.models.align.grammar import Grammar, grammar_of
+from sottovoce.models.align.pronounce import Pronouncer
+from sottovoce.models.align.refusals import AlignmentFailed, AlignmentMismatch, LanguageNotSupported
+from sottovoce.models.align.spoken import pieces
+from sottovoce.models.audio import Speech, resample
+from sottovoce.models.records import LedgerEntry, Phone, Word
+from sottovoce.models.settings import require
+
+RATE_HZ, FRAME_S = 16_000, 0.01
+NATS = 1024 * np.log(1.0001)  # the decoder counts in units of 2^10 times log 1.0001
+FILLERS = ("<", "[")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Segment:
+    """A decoded word or pause in frames [begin, end), its log likelihood ratio per frame in nats, and its phones."""
+
+    name: str
+    begin: int
+    end: int
+    ratio: float
+    phones: tuple[Phone, ...]
+
+    @property
+    def is_pause(self) -> bool:
+        return self.name.startswith(FILLERS)
+
+
+@dataclass
+class PocketSphinx:
+    """Refused is an utterance whose mean ratio, worst word or worst pause falls under its floor (nats per frame)."""
+
+    floor: float = -1.0
+    word_floor: float = -4.5
+    pause_floor: float = -2.5
+    _decoder: Any = field(default=None, init=False, repr=False)
+    _pronouncer: Pronouncer | None = field(default=None, init=False, repr=False)
+    _lock: Any = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        require(
+            (self.floor <= 0, "floor: must be at most 0"),
+            (self.word_floor <= 0, "word_floor: must be at most 0"),
+            (self.pause_floor <= 0, "pause_floor: must be at most 0"),
+        )
+
+    def setup(self) -> None:
+        import pocketsphinx
+
+        self._decoder = pocketsphinx.Decoder(
+            hmm=pocketsphinx.get_model_path("en-us/en-us"),
+            dict=pocketsphinx.get_model_path("en-us/cmudict-en-us.dict"),
+            lm=None,
+            beam=1e-200,
+            wbeam=1e-200,
+            pbeam=1e-200,
+            bestpath=False,
+            loglevel="FATAL",
+        )
+        self._decoder.add_allphone_file("loop", None)
+        self._lock = threading.Lock()  # one decoder, and Beam may run several threads
+
+    def align(self, speech: Speech, text: str, language: str | None = None) -> tuple[Word, ...]:
+        _refuse_unless_english(language)
+        spoken = pieces(text)
+        with self._lock:
+            grammar = grammar_of([piece.forms for piece in spoken], self._known)
+            segments = self._segments(_pcm(speech), grammar)
+        self._refuse_mismatch(segments)
+        owners = grammar.owners([segment.name for segment in segments if not segment.is_pause])
+        said = [segment for segment in segments if not segment.is_pause]
+        words = []
+        for index, piece in enumerate(spoken):
+            own = [segment for segment, owner in zip(said, owners, strict=True) if owner == index]
+            words.append(_word(piece.begin, piece.end, own, speech.duration_s))
+        return tuple(words)
+
+    def ledger(self) -> LedgerEntry:
+        return LedgerEntry(
+            stage="align",
+            mechanism="pocketsphinx",
+            says="Each word of the transcript is located in the speech; where the transcript does not fit, the "
+            "utterance is refused.",
+            not_protected=("words that are said but not written, where the misfit stays above the floors",),
+            parameters={"floor": self.floor, "word_floor": self.word_floor, "pause_floor": self.pause_floor},
+        )
+
+    def _known(self, word: str) -> bool:
+        """Whether the decoder can say the word; what the dictionary lacks is given a pronunciation."""
+        if self._decoder.lookup_word(word) is not None:
+            return True
+        if not re.fullmatch(r"[a-z']*[a-z][a-z']*", word):
+            return False
+        self._pronouncer = self._pronouncer or Pronouncer()
+        sounds = self._pronouncer.pronounce(word)
+        for number, phones in enumerate(sounds, 1):
+            self._decoder.add_word(word if number == 1 else f"{word}({number})", phones, update=False)
+        return bool(sounds)
+
+    def _segments(self, pcm: bytes, grammar: Grammar) -> list[Segment]:
+        decoder = self._decoder
+        decoder.add_fsg("text", decoder.create_fsg("text", 0, grammar.final, grammar.arcs))
+        self._decode("text", pcm)
+        heard = [_bare(segment.word) for segment in decoder.seg()] if decoder.hyp() is not None else []
+        if not grammar.accepts([name for name in heard if not name.startswith(FILLERS)]):
+            raise AlignmentFailed
+        try:
+            decoder.set_alignment()
+        except RuntimeError:
+            raise AlignmentFailed from None
+        self._decode(None, pcm)
+        aligned = [
+            (_bare(word.name), word.score, [(phone.name, phone.start, phone.duration) for phone in word])
+            for word in decoder.get_alignment()
+        ]
+        self._decode("loop", pcm)
+        free = _free_scores(decoder)
+        return [_segment(name, score, phones, free) for name, score, phones in aligned if phones]
+
+    def _decode(self, search: str | None, pcm: bytes) -> None:
+        # The noise tracker remembers the last utterance: without this the result would depend on the order of the corpus.
+        self._decoder.reinit_feat()
+        if search:
+            self._decoder.activate_search(search)
+        self._decoder.start_utt()
+        self._decoder.process_raw(pcm, full_utt=True)
+        self._decoder.end_utt()
+
+    def _refuse_mismatch(self, segments: Sequence[Segment]) -> None:
+        frames = sum(segment.end - segment.begin for segment in segments)
+        mean = sum(segment.ratio * (segment.end - segment.begin) for segment in segments) / frames
+        worst_word = min((segment.ratio for segment in segments if not segment.is_pause), default=0.0)
+        worst_pause = min((segment.ratio for segment in segments if segment.is_pause), default=0.0)
+        if mean < self.floor or worst_word < self.word_floor or worst_pause < self.pause_floor:
+            raise AlignmentMismatch
+
+
+def _refuse_unless_english(language: str | None) -> None:
+    if language and re.split(r"[-_]", language.lower())[0] not in ("en", "eng", "english"):
+        raise LanguageNotSupported
+
+
+def _pcm(speech: Speech) -> bytes:
+    samples = resample(speech, RATE_HZ).samples.astype(np.float64)
+    return np.clip(np.round(samples * 32767), -32768, 32767).astype(np.int16).tobytes()
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"\(\d+\)$", "", name)
+
+
+def _free_scores(decoder: Any) -> np.ndarray:
+    """The free loop's score of each frame."""
+    found = [(s.start_frame, s.end_frame, decoder.get_logmath().log(s.ascore)) for s in decoder.seg()]
+    scores = np.zeros(max((end for _, end, _ in found), default=-1) + 1)
+    for begin, end, score in found:
+        scores[begin : end + 1] = score / (end + 1 - begin)
+    return scores
+
+
+def _segment(name: str, score: float, phones: Iterable[tuple[str, int, int]], free: np.ndarray) -> Segment:
+    sounds = tuple(Phone(label, start * FRAME_S, (start + length) * FRAME_S) for label, start, length in phones)
+    begin, end = round(sounds[0].begin_s / FRAME_S), round(sounds[-1].end_s / FRAME_S)
+    ratio = (score - float(free[begin:end].sum())) / (end - begin) * NATS
+    return Segment(name, begin, end, ratio, sounds)
+
+
+def _word(begin: int, end: int, segments: Sequence[Segment], duration_s: float) -> Word:
+    frames = sum(segment.end - segment.begin for segment in segments)
+    ratio = sum(segment.ratio * (segment.end - segment.begin) for segment in segments) / frames
+    phones = tuple(phone for segment in segments for phone in segment.phones)
+    end_s = min(phones[-1].end_s, duration_s)
+    return Word(begin, end, phones[0].begin_s, end_s, float(np.exp(min(ratio, 0.0))), phones)
