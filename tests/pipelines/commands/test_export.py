@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from apache_beam.io.localfilesystem import LocalFileSystem
 
 from sottovoce.pipelines import cli, report
 
@@ -41,11 +42,19 @@ def test_the_command_writes_the_export_and_says_where(run_folder, tmp_path, caps
     assert "# intent = play_music\n" in (tmp_path / "made" / "slu.conll").read_text()
 
 
-def test_a_uri_is_read_through_beams_filesystems(run_folder, tmp_path):
-    assert (
-        cli.main(["export", "--run", f"file://{run_folder}", "--format", "nemo", "--output", str(tmp_path / "m")]) == 0
-    )
-    assert "[ARTIST]" in (tmp_path / "m" / "slu.jsonl").read_text()
+def test_a_uri_is_read_through_beams_filesystems(run_folder, tmp_path, capsys):
+    class LocalUnderAScheme(LocalFileSystem):
+        @classmethod
+        def scheme(cls):
+            return "shelf"
+
+        def open(self, path, *arguments, **options):
+            return super().open(path.removeprefix("shelf://"), *arguments, **options)
+
+    assert export(f"shelf://{run_folder}", tmp_path / "made", "--format", "nemo") == 0
+    assert "[ARTIST]" in (tmp_path / "made" / "slu.jsonl").read_text()
+    assert export(f"nowhere://{run_folder}", tmp_path / "other", "--format", "nemo") == cli.EXIT_FAILED
+    assert "nothing here reads nowhere://" in capsys.readouterr().err
 
 
 def test_what_cannot_be_exported_ends_with_one_line_and_an_exit_code(run_folder, tmp_path, capsys):

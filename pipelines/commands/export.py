@@ -1,0 +1,54 @@
+"""`sottovoce export`: a committed run as a Kaldi data directory, NeMo manifests or CoNLL columns."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import BinaryIO
+
+from sottovoce.models.errors import RunError
+from sottovoce.models.export import TABLE
+
+EXAMPLES = """\
+  sottovoce export --run out/run-0123456789ab --format kaldi --output data/train
+  sottovoce export --run out/run-0123456789ab --format nemo --output manifests --force
+  sottovoce export --run gs://bucket/out/run-0123456789ab --format conll --output slu
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--run", required=True, metavar="OUT/RUN", help="folder or URI of a committed run")
+    parser.add_argument("--format", required=True, choices=tuple(TABLE), help="layout to write")
+    parser.add_argument("--output", required=True, metavar="DIR", type=Path, help="local folder to make")
+    parser.add_argument("--force", action="store_true", help="replace an export that is there already")
+
+
+def run(args: argparse.Namespace) -> int:
+    from sottovoce.models.export.committed import CommittedRun
+    from sottovoce.models.export.folder import export
+
+    committed = CommittedRun(args.run, _open_remote if "://" in args.run else _open_local)
+    try:
+        counts = export(committed, args.format, args.output, force=args.force)
+    except OSError as error:
+        raise RunError(f"{args.output} could not be written: {error.strerror}; nothing was left there") from None
+    print(f"{committed.run_id} as {args.format} in {args.output}")
+    for name, count in counts.items():
+        print(f"  {name:<14} {count:>9,} records")
+    return 0
+
+
+def _open_local(path: str) -> BinaryIO:
+    return open(path, "rb")
+
+
+def _open_remote(uri: str) -> BinaryIO:
+    """Whatever Beam's filesystems read. Imported here: a local export does not wait for Beam."""
+    from apache_beam.io.filesystem import CompressionTypes
+    from apache_beam.io.filesystems import FileSystems
+
+    try:
+        return FileSystems.open(uri, compression_type=CompressionTypes.UNCOMPRESSED)
+    except ValueError:  # Beam's way to say that it knows no such scheme
+        scheme = uri.partition("://")[0]
+        raise RunError(f"--run: nothing here reads {scheme}://; gs:// needs pip install 'sottovoce[gcp]'") from None
