@@ -28,5 +28,5 @@ class _Align:
     def one(self, spoken: Spoken) -> Spoken:
         loaded = members.load(self._spec)
         with loaded.lock:
-            words = loaded.member.align(spoken.speech, spoken.utterance.text)
+            words = loaded.member.align(spoken.speech, spoken.utterance.text, spoken.utterance.language)
         return dataclasses.replace(spoken, words=tuple(words))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from sottovoce.models.randomness import Secret
 from sottovoce.models.settings import Spec, require
@@ -23,6 +24,7 @@ class InputSettings:
 class AudioSettings:
     rate_hz: int = 16_000
     max_seconds: float = 120.0
+    align_on: Literal["original", "anonymised"] = "original"
 
     def __post_init__(self) -> None:
         require(

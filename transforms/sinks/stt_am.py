@@ -39,7 +39,9 @@ class SpeechSink(beam.PTransform):
         failures: list[Any] = []
         tallies: list[Any] = []
         passed = batches | "InSmallParts" >> beam.FlatMap(_small_parts)
-        for stage in (LoadSpeech, AlignWords, AnonymiseVoice, MaskWords, SliceSpeech):
+        # The original aligns best, and its phones help the voice; COMPRISE aligns what the voice made of it.
+        middle = (AlignWords, AnonymiseVoice) if job.audio.align_on == "original" else (AnonymiseVoice, AlignWords)
+        for stage in (LoadSpeech, *middle, MaskWords, SliceSpeech):
             outputs = passed | stage(job)
             passed = outputs.passed
             failures += outputs.failures
