@@ -21,6 +21,9 @@ COMMANDS = {
         "start a training job from a committed run, once",
     ),
     "jobs": ("sottovoce.pipelines.commands.jobs", "status, logs and cancelling of training jobs"),
+    "build text": ("sottovoce.pipelines.commands.build_text", "train a detector of sensitive words from labelled text"),
+    "evaluate detect": ("sottovoce.pipelines.commands.evaluate_detect", "recall and over-masking of a detector"),
+    "budget rr": ("sottovoce.pipelines.commands.budget_rr", "plan the epsilon of replacing sensitive words"),
 }
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
