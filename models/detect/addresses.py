@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from sottovoce.models.detect.patterns import TLD
-from sottovoce.models.detect.words import Words
+from sottovoce.models.words import Words
 
 _DOT = r"(?:\s(?:dot|point|period)\s|\s?\.\s?)"
 _CONNECT = r"(?:dot|point|period|underscore|dash|hyphen|minus|plus)"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from sottovoce.models.detect.checks import number_type
-from sottovoce.models.detect.words import Words, digits_of
+from sottovoce.models.words import Words, digits_of
 
 _HOUR = r"[de1]"
 _MINUTE = r"(?:z[dz]|yd?|[et123])"
