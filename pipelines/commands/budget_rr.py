@@ -23,7 +23,7 @@ EXAMPLES = """\
 KEYS = {
     "epsilon_unit": "epsilon of one unit",
     "epsilon_pure": "pure epsilon of all units",
-    "epsilon": "epsilon of all units at delta",
+    "epsilon": "epsilon of all units at delta, rounded up",
     "delta": "delta",
     "delta_at_epsilon": "delta of all units at --epsilon",
     "p_needed": "p needed for --target-epsilon",
@@ -77,7 +77,7 @@ def plan(args: argparse.Namespace, pi: np.ndarray | None) -> dict[str, float | N
     """Every key of KEYS; None where the question was not asked."""
     pi_min = args.pi_min if pi is None else float(pi.min())
     p_needed = None if args.target_epsilon is None else rr.p_for(args.target_epsilon, pi_min)
-    p = p_needed if args.p is None else args.p
+    p: float = p_needed if args.p is None else args.p
     token = rr.token_dependent_p(args.target_epsilon, pi) if pi is not None and p_needed is not None else None
     units = rr.Composition(p, pi_min, args.units, args.grid)
     return {
