@@ -24,6 +24,7 @@ COMMANDS = {
     "build text": ("sottovoce.pipelines.commands.build_text", "train a detector of sensitive words from labelled text"),
     "evaluate detect": ("sottovoce.pipelines.commands.evaluate_detect", "recall and over-masking of a detector"),
     "budget rr": ("sottovoce.pipelines.commands.budget_rr", "plan the epsilon of replacing sensitive words"),
+    "budget edp": ("sottovoce.pipelines.commands.budget_edp", "plan the epsilon of private training"),
 }
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130

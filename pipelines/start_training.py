@@ -109,7 +109,15 @@ def _submit(folder: RunFolder, marker: Marker) -> Marker:
     settings_path = FileSystems.join(job_folder, "train.yaml")
     # Always the marker's own text: a job that was submitted before a crash may be reading it.
     write_then_rename(settings_path, lambda file: file.write(marker.train_yaml.encode()))
-    program = [*TRAIN, "--data", folder.path(SINK), "--config", settings_path, "--out", folder.path("training", "model")]
+    program = [
+        *TRAIN,
+        "--data",
+        folder.path(SINK),
+        "--config",
+        settings_path,
+        "--out",
+        folder.path("training", "model"),
+    ]
     if marker.attempt > 1:  # a checkpoint carries the privacy count of the attempts before
         program += ["--resume"]
     handle = marker.launcher().submit(TrainingJob(marker.key, tuple(program), job_folder))

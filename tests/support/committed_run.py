@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
 from sottovoce.models.ledger.book import open_book, to_json
 from sottovoce.models.records import LedgerEntry
 
 
-def make_run(folder: Path, *, rows: int = 4, read: int = 100, failed: int = 2, entries: tuple[LedgerEntry, ...] = ()) -> Path:
+def make_run(
+    folder: Path, *, rows: int = 4, read: int = 100, failed: int = 2, entries: tuple[LedgerEntry, ...] = ()
+) -> Path:
     (folder / "slu").mkdir(parents=True)
     part = folder / "slu" / "part-00000-of-00001.parquet"
     examples = [{"id": f"{i:032x}", "text": "turn it on", "intent": "on", "slots": []} for i in range(rows)]
