@@ -1,0 +1,8 @@
+"""Train intent and slot models with differential privacy, and say what was spent."""
+
+from __future__ import annotations
+
+TABLE = {
+    "clc": "sottovoce.models.training.clc:Clc",
+    "bert": "sottovoce.models.training.bert:Bert",
+}
