@@ -9,7 +9,6 @@ whether the text is what was said; the decoder's own word posteriors do not.
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -53,7 +52,6 @@ class PocketSphinx:
     pause_floor: float = -2.5
     _decoder: Any = field(default=None, init=False, repr=False)
     _pronouncer: Pronouncer | None = field(default=None, init=False, repr=False)
-    _lock: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         require(
@@ -76,14 +74,12 @@ class PocketSphinx:
             loglevel="FATAL",
         )
         self._decoder.add_allphone_file("loop", None)
-        self._lock = threading.Lock()  # one decoder, and Beam may run several threads
 
     def align(self, speech: Speech, text: str, language: str | None = None) -> tuple[Word, ...]:
         _refuse_unless_english(language)
         spoken = pieces(text)
-        with self._lock:
-            grammar = grammar_of([piece.forms for piece in spoken], self._known)
-            segments = self._segments(_pcm(speech), grammar)
+        grammar = grammar_of([piece.forms for piece in spoken], self._known)
+        segments = self._segments(_pcm(speech), grammar)
         self._refuse_mismatch(segments)
         owners = grammar.owners([segment.name for segment in segments if not segment.is_pause])
         said = [segment for segment in segments if not segment.is_pause]
