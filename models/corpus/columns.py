@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
 from sottovoce.models.arrow_stream import SUFFIX, as_source, read_record_batch, record_batches
 from sottovoce.models.corpus import Chunk, CorpusFile
 from sottovoce.models.corpus.fields import KEYS
@@ -78,7 +79,8 @@ def _group(schema: pa.Schema, *, nothing_embedded: bool) -> Group:
         return Group("path", True, labels)
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return Group("embedded", False, labels)
-    names = {kind.field(i).name for i in range(kind.num_fields)} if pa.types.is_struct(kind) else set()
+    fields = [kind.field(i) for i in range(kind.num_fields)] if pa.types.is_struct(kind) else []
+    names = {field.name for field in fields if not pa.types.is_null(field.type)}
     if "bytes" in names and not nothing_embedded:
         return Group("embedded", "path" in names, labels)
     return Group("path", True, labels) if "path" in names else Group("other", False, labels)

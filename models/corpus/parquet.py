@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+
 from sottovoce.models.corpus import RECORDS_PER_BATCH, Chunk, CorpusFile, OpenFile, Refused
 from sottovoce.models.corpus.columns import AUDIO, Group, groups_of, rows_of
 from sottovoce.models.corpus.fields import attempt, audio_reference, audio_uri, utterance
@@ -56,7 +57,10 @@ class Parquet:
 
     def count(self, file: CorpusFile, open_file: OpenFile) -> int:
         with open_file(file.uri) as stream:
-            return sum(rows for _, rows in groups_of(file, stream))
+            try:
+                return sum(rows for _, rows in groups_of(file, stream))
+            except (pa.ArrowException, OSError):
+                return 0
 
 
 def _unreadable(file: CorpusFile, row: int) -> Refused:

@@ -41,15 +41,16 @@ def fingerprint(files: Sequence[CorpusFile], open_file: OpenFile) -> str:
 
 
 def estimate(reader: Reader, files: Sequence[CorpusFile], open_file: OpenFile) -> Estimate:
-    """From the first records; of the number of records, from the first file and the size of the others."""
+    """From the first records; of the number of records, from one file and the size of the others."""
     kaldi = isinstance(reader, Kaldi)
     texts = [file for file in files if file.name == TEXT] if kaldi else list(files)
     seen = list(itertools.islice(_records(reader, texts[:PEEK_FILES], open_file), PEEK_RECORDS))
     lengths = [len(_text(record).encode("utf-8")) for record in seen if not isinstance(record, Refused)]
-    first = next((file for file in texts if file.size), None)
-    records = 0
-    if first is not None:
-        records = round(reader.count(first, open_file) * sum(file.size for file in texts) / first.size)
+    if seen and all(isinstance(record, Refused) and isinstance(record.error, FileUnreadable) for record in seen):
+        raise CorpusError(f"{seen[0].source.file}: not a complete file of its format")
+    counted = ((reader.count(file, open_file), file.size) for file in texts[:PEEK_FILES] if file.size)
+    count, size = next((pair for pair in counted if pair[0]), (0, 1))
+    records = round(count * sum(file.size for file in texts) / size)
     return Estimate(
         records=records,
         text_bytes=round(records * sum(lengths) / len(lengths)) if lengths else 0,
@@ -62,11 +63,7 @@ def estimate(reader: Reader, files: Sequence[CorpusFile], open_file: OpenFile) -
 def _records(reader: Reader, files: Sequence[CorpusFile], open_file: OpenFile) -> Iterator[Any]:
     for file in files:
         for chunk in reader.scan(file, open_file):
-            found = [chunk] if isinstance(chunk, Refused) else reader.parse(chunk, open_file)
-            for record in found:
-                if isinstance(record, Refused) and isinstance(record.error, FileUnreadable):
-                    raise CorpusError(f"{file.label}: not a complete file of its format")
-                yield record
+            yield from [chunk] if isinstance(chunk, Refused) else reader.parse(chunk, open_file)
 
 
 def _text(record: Utterance | Row) -> str:
