@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import typing
 from dataclasses import dataclass
 from typing import Any
@@ -56,7 +57,21 @@ AUDIO = pa.struct([("bytes", pa.binary()), ("path", pa.string())])  # what Huggi
 def schema_of(record_type: type) -> pa.Schema:
     """The Parquet schema of a safe type, from its annotations: a new sink needs no second list of columns."""
     hints = typing.get_type_hints(record_type)
-    return pa.schema([(f.name, _arrow_type(f.name, hints[f.name])) for f in dataclasses.fields(record_type)])
+    schema = pa.schema([(f.name, _arrow_type(f.name, hints[f.name])) for f in dataclasses.fields(record_type)])
+    return schema.with_metadata(_as_features(schema)) if AUDIO in schema.types else schema
+
+
+def _as_features(schema: pa.Schema) -> dict[str, str]:
+    """Tells Hugging Face `datasets` that the struct is sound, so that it loads as an Audio column by itself."""
+    features = {
+        field.name: {"_type": "Audio"} if field.type == AUDIO else {"dtype": _dtype(field.type), "_type": "Value"}
+        for field in schema
+    }
+    return {"huggingface": json.dumps({"info": {"features": features}})}
+
+
+def _dtype(arrow_type: pa.DataType) -> str:
+    return {"double": "float64"}.get(str(arrow_type), str(arrow_type))
 
 
 def _arrow_type(name: str, hint: Any) -> pa.DataType:

@@ -93,6 +93,7 @@ def test_hugging_face_datasets_reads_every_sink(finished, tmp_path):
         assert len(data) == len(rows(run, sink)) > 0
     speech = [str(path) for path in run.glob("stt_am/*.parquet")]
     data = datasets.load_dataset("parquet", data_files=speech, split="train", cache_dir=str(tmp_path))
+    assert isinstance(data.features["audio"], datasets.Audio)
     audio = data.cast_column("audio", datasets.Audio(decode=False))[0]["audio"]
     assert audio["bytes"][:4] == b"fLaC"
 
