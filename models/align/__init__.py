@@ -9,6 +9,7 @@ from sottovoce.models.records import LedgerEntry, Word
 
 TABLE = {
     "pocketsphinx": "sottovoce.models.align.pocketsphinx:PocketSphinx",
+    "ctc": "sottovoce.models.align.ctc:Ctc",
 }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sottovoce.models.align.numbers import money_forms, number_forms, ordinal_forms, time_forms
@@ -66,13 +67,16 @@ class Piece:
     forms: tuple[Form, ...]
 
 
-def pieces(text: str) -> list[Piece]:
-    """The spoken pieces of the text in order; a Refusal where a letter or digit has no known sound."""
+def pieces(text: str, fold: Callable[[str], str] | None = None) -> list[Piece]:
+    """The spoken pieces of the text in order; a Refusal where a letter or digit has no known sound.
+
+    `fold` brings a word into the aligner's alphabet: `plain` unless given, which is right for English.
+    """
     found, silent = [], list(text)
     shouted = text.isupper()
     for match in PIECE.finditer(text):
         kind = match.lastgroup or ""
-        forms = _forms(kind, match.group(), shouted)
+        forms = _forms(kind, match.group(), shouted, fold or plain)
         found.append(Piece(match.start(), match.end(), tuple(dict.fromkeys(forms))))
         silent[match.start() : match.end()] = " " * (match.end() - match.start())
     if any(map(str.isalnum, silent)):
@@ -95,10 +99,10 @@ def spelled(letters: str) -> Form:
     return tuple((f"{letter}.",) for letter in letters)
 
 
-def _forms(kind: str, written: str, shouted: bool) -> list[Form]:
+def _forms(kind: str, written: str, shouted: bool, fold: Callable[[str], str]) -> list[Form]:
     if kind == "symbol":
         return [(SYMBOLS[written],)]
-    text = plain(written)
+    text = fold(written) if kind == "word" else plain(written)
     if kind == "money":
         return money_forms(text)
     if kind == "time":
@@ -120,7 +124,7 @@ def _word_forms(word: str, looks_spelled: bool) -> list[Form]:
         return [((word, f"{word}.") if word in "ai" else (f"{word}.",),)]
     forms: list[Form] = [((word.strip("'"),),)]
     bare = word.replace("'", "")
-    if (looks_spelled and len(bare) <= 6) or not set(bare) & set("aeiouy"):
+    if (looks_spelled and len(bare) <= 6) or (bare.isascii() and not set(bare) & set("aeiouy")):
         forms.append(spelled(bare))
     return forms
 
