@@ -37,21 +37,11 @@ def write_corpus(path: Path, records: int) -> None:
 def run_beam(corpus: Path, out: Path) -> float:
     from sottovoce.models.randomness import Secret
     from sottovoce.pipelines.job_file import read_job
-    from sottovoce.pipelines.run import sanitize
+    from sottovoce.pipelines.run import Order, execute, prepare
 
-    job_file = read_job(None, ["detect=rules"])
+    order = Order(read_job(None, ["detect=rules"]), str(corpus), str(out), Secret(SECRET))
     began = time.perf_counter()
-    sanitize(
-        job_file,
-        input_uri=str(corpus),
-        output=str(out),
-        secret=Secret(SECRET),
-        runner="direct",
-        workers=1,
-        beam_arguments=[],
-        dry_run=False,
-        force=False,
-    )
+    execute(prepare(order))
     return time.perf_counter() - began
 
 

@@ -100,6 +100,7 @@ class Utterance(_Sensitive):
     slots: tuple[Slot, ...] = ()
     audio: AudioRef | None = None
     spans: tuple[Span, ...] = ()
+    replace_always: bool = False  # the speaker's budget is used up: no coin may keep a word
 
 
 @dataclass(frozen=True, slots=True)

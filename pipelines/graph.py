@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -16,7 +17,10 @@ from sottovoce.transforms.read import Corpus, ReadCorpus
 from sottovoce.transforms.route import RouteDialogues
 from sottovoce.transforms.rows import Row, to_row
 from sottovoce.transforms.sinks import sink_class
+from sottovoce.transforms.speaker_budget import ChargeSpeakers
 from sottovoce.transforms.stage import TALLY
+from sottovoce.transforms.taken import RememberTaken, SkipTaken
+from sottovoce.transforms.value_distribution import CountValues, counting_of
 from sottovoce.transforms.write import WriteShards, write_then_rename
 
 TALLY_FILE = "tally.json"
@@ -32,7 +36,14 @@ def build_graph(pipeline: beam.Pipeline, job: Job, corpus: Corpus) -> None:
         return outputs.passed
 
     batches = follow(pipeline | "Read" >> ReadCorpus(corpus, job))
+    if job.nightly:
+        batches = follow(batches | "SkipTaken" >> SkipTaken(job))
+    batches | "RememberTaken" >> RememberTaken(job, corpus.records)
     detected = follow(batches | "Detect" >> DetectEntities(job))
+    if job.nightly:
+        detected = follow(detected | "ChargeSpeakers" >> ChargeSpeakers(job, corpus.records))
+    if counting_of(job.replace) is not None:
+        job = dataclasses.replace(job, corpus_values=detected | "CountValues" >> CountValues(job))
     routed = detected | "Route" >> RouteDialogues(job.sinks, job.secret)
     tallies.append(routed[TALLY])
     for sink in job.sinks:

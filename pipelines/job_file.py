@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
@@ -40,7 +40,26 @@ class LimitSettings:
         )
 
 
+@dataclass(frozen=True)
+class NightlySettings:
+    """What `sottovoce nightly` needs beside the job; flags of the command win."""
+
+    input: str | None = None
+    output: str | None = None
+    secret_file: str | None = None
+    keep_runs: int = 30
+    speaker_epsilon: float | None = None
+    beyond_budget: Literal["withhold", "replace_always"] = "withhold"
+
+    def __post_init__(self) -> None:
+        require(
+            (self.keep_runs >= 1, "keep_runs: must be at least 1"),
+            (self.speaker_epsilon is None or self.speaker_epsilon >= 0, "speaker_epsilon: must not be negative"),
+        )
+
+
 SECTIONS: dict[str, type] = {
+    "nightly": NightlySettings,
     "input": InputSettings,
     "slice": Slicer,
     "audio": AudioSettings,
@@ -57,6 +76,11 @@ class JobFile:
     sections: dict[str, Any]
     sinks: dict[str, float]
     specs: dict[str, Spec]
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What makes two runs the same one: all that changes a record. Where a night keeps its things does not."""
+        return {key: value for key, value in self.resolved.items() if key not in ("nightly", "limits")}
 
 
 def read_job(path: str | None, assignments: Sequence[str] = ()) -> JobFile:

@@ -10,7 +10,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import apache_beam as beam
@@ -22,8 +22,6 @@ from sottovoce.models.randomness import Secret
 from sottovoce.pipelines.beam_options import beam_options
 from sottovoce.pipelines.graph import build_graph
 from sottovoce.pipelines.job_file import JobFile
-from sottovoce.pipelines.plan import print_plan
-from sottovoce.pipelines.print_summary import print_summary
 from sottovoce.pipelines.run_folder import RunFolder, run_id
 from sottovoce.pipelines.show_progress import ShowProgress
 from sottovoce.pipelines.write_results import write_results
@@ -35,43 +33,53 @@ from sottovoce.transforms.sinks import sink_class
 DEBUG = "SOTTOVOCE_DEBUG"
 
 
-def sanitize(
-    job_file: JobFile,
-    *,
-    input_uri: str,
-    output: str,
-    secret: Secret,
-    runner: str,
-    workers: int,
-    beam_arguments: Sequence[str],
-    dry_run: bool,
-    force: bool,
-) -> int:
-    console = Console(stderr=True)
-    settings = job_file.sections["input"]
-    corpus = open_corpus(input_uri, settings.format)
-    sinks = _sinks_for(job_file, corpus)
-    folder = RunFolder(output, run_id(job_file.resolved, corpus.fingerprint))
-    job = _make_job(job_file, corpus, sinks, folder, secret)
-    options = beam_options(runner, workers, beam_arguments)
-    if dry_run:
-        print_plan(job, corpus, runner)
-        return 0
-    finished = folder.committed()
-    if finished is not None and not force:
-        print_summary(folder, finished, "was finished before; nothing was done (use --force to replace it)")
-        return 0
+@dataclass(frozen=True)
+class Order:
+    """What the command line asks for, beside the job."""
+
+    job_file: JobFile
+    input_uri: str
+    output: str
+    secret: Secret
+    runner: str = "direct"
+    workers: int = 1
+    beam_arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A run that could begin: the corpus was looked at, the options were read, nothing was touched."""
+
+    order: Order
+    corpus: Corpus
+    folder: RunFolder
+    job: Job
+    options: Any
+
+
+def prepare(order: Order, **changes: Any) -> Prepared:
+    """`changes` are fields of the Job that only some commands set."""
+    job_file = order.job_file
+    corpus = open_corpus(order.input_uri, job_file.sections["input"].format)
+    folder = RunFolder(order.output, run_id(job_file.identity, corpus.fingerprint))
+    job = _make_job(job_file, corpus, _sinks_for(job_file, corpus), folder, order.secret)
+    options = beam_options(order.runner, order.workers, order.beam_arguments)
+    return Prepared(order, corpus, folder, dataclasses.replace(job, **changes), options)
+
+
+def execute(run: Prepared) -> dict[str, Any]:
+    """Run the graph, write the results and commit them. Returns the record of the commit."""
+    folder, job_file = run.folder, run.order.job_file
     folder.begin()
     try:
         folder.write_text("config.yaml", yaml.safe_dump(job_file.resolved, sort_keys=False))
         began = time.monotonic()
-        _run_graph(job, corpus, options, job_file.sections["limits"].max_failures, console, local=runner == "direct")
-        committed = write_results(job, job_file, folder, time.monotonic() - began)
+        _run_graph(run, job_file.sections["limits"].max_failures)
+        committed = write_results(run.job, job_file, folder, time.monotonic() - began)
         folder.commit(committed)
     finally:
         folder.release()
-    print_summary(folder, committed, "is committed")
-    return 0
+    return committed
 
 
 def _sinks_for(job_file: JobFile, corpus: Corpus) -> dict[str, float]:
@@ -106,17 +114,15 @@ def _make_job(job_file: JobFile, corpus: Corpus, sinks: dict[str, float], folder
     )
 
 
-def _run_graph(
-    job: Job, corpus: Corpus, options: Any, max_failures: int | float | None, console: Console, local: bool
-) -> None:
+def _run_graph(run: Prepared, max_failures: int | float | None) -> None:
     debug = bool(os.environ.get(DEBUG))
     if not debug:  # Beam's error logs quote what it was working on
         logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
-    progress_dir = tempfile.mkdtemp(prefix="sottovoce-progress-") if local else None
+    progress_dir = tempfile.mkdtemp(prefix="sottovoce-progress-") if run.order.runner == "direct" else None
     try:
-        with _progress(progress_dir, corpus, max_failures, console):
-            pipeline = beam.Pipeline(options=options)
-            build_graph(pipeline, dataclasses.replace(job, progress_dir=progress_dir), corpus)
+        with _progress(progress_dir, run.corpus, max_failures):
+            pipeline = beam.Pipeline(options=run.options)
+            build_graph(pipeline, dataclasses.replace(run.job, progress_dir=progress_dir), run.corpus)
             pipeline.run().wait_until_finish()
     except Exception as error:
         if debug:
@@ -127,10 +133,10 @@ def _run_graph(
             shutil.rmtree(progress_dir, ignore_errors=True)
 
 
-def _progress(directory: str | None, corpus: Corpus, max_failures: int | float | None, console: Console) -> Any:
+def _progress(directory: str | None, corpus: Corpus, max_failures: int | float | None) -> Any:
     if directory is None:
         return contextlib.nullcontext()
-    return ShowProgress(directory, corpus.records, max_failures, console)
+    return ShowProgress(directory, corpus.records, max_failures, Console(stderr=True))
 
 
 def _explain(error: Exception, progress_dir: str | None) -> RunError:

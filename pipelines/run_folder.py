@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import socket
 from typing import Any
 
@@ -36,7 +37,8 @@ def run_id(resolved_job: dict[str, Any], fingerprint: str) -> str:
 
 class RunFolder:
     def __init__(self, output: str, name: str):
-        self.uri = FileSystems.join(output, name)
+        # Workers of a cluster have another working directory: a local path is made absolute here.
+        self.uri = FileSystems.join(output if "://" in output else os.path.abspath(output), name)
         self.name = name
 
     def path(self, *parts: str) -> str:
@@ -47,7 +49,7 @@ class RunFolder:
 
     def begin(self) -> None:
         """Take the folder, and clear what an unfinished or replaced run left in it."""
-        self._lock()
+        self.take()
         if FileSystems.exists(self.path(COMMITTED)):
             FileSystems.delete([self.path(COMMITTED)])  # first: what is being cleared is no longer committed
         for found in FileSystems.match([self.path("*")])[0].metadata_list:
@@ -80,7 +82,7 @@ class RunFolder:
     def write_text(self, name: str, text: str) -> None:
         write_then_rename(self.path(name), lambda file: file.write(text.encode("utf-8")))
 
-    def _lock(self) -> None:
+    def take(self) -> None:
         """One writer at a time. A lock whose process is gone from this host is taken over: that run was killed."""
         if FileSystems.exists(self.path(LOCK)):
             holder = self.read_json(LOCK)

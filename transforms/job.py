@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from sottovoce.models.randomness import Secret
 from sottovoce.models.settings import Spec, require
@@ -48,3 +49,10 @@ class Job:
     input: InputSettings = field(default_factory=InputSettings)
     audio: AudioSettings = field(default_factory=AudioSettings)
     progress_dir: str | None = None
+    corpus_values: Any = None  # driver only: the PCollection of lists counted in the corpus, for the replacement
+    # Of a nightly run: the state of earlier ones, and what a speaker may spend over all of them.
+    nightly: bool = False
+    taken: tuple[str, ...] = ()
+    spent: tuple[str, ...] = ()
+    speaker_epsilon: float = math.inf
+    beyond_budget: Literal["withhold", "replace_always"] = "withhold"

@@ -34,8 +34,11 @@ class ReadCorpus(beam.PTransform):
     def expand(self, pipeline: beam.Pipeline) -> Outputs:
         scanned = (
             pipeline
-            | "Files" >> beam.Create(self._corpus.files)
-            | "SpreadFiles" >> beam.Reshuffle()
+            | "Files" >> beam.Create([(file.uri, file) for file in self._corpus.files])
+            # Grouped, not reshuffled: Flink's optimizer leaves out the second of two Reshuffles, and all chunks of a
+            # corpus would stay on the worker that scanned it.
+            | "SpreadFiles" >> beam.GroupByKey()
+            | "EachFile" >> beam.FlatMapTuple(lambda _, files: files)
             | "Scan" >> beam.ParDo(_Scan(self._reader, self._job)).with_outputs(FAILURES, TALLY, main=PASSED)
         )
         chunks = scanned[PASSED] | "SpreadChunks" >> beam.Reshuffle()

@@ -68,9 +68,8 @@ class _WriteShard(beam.DoFn):
         kept.sort(key=lambda row: row.columns["id"])
         name = f"part-{shard:05d}-of-{self._shards:05d}.parquet"
         path = FileSystems.join(self._run_uri, self._sink, name)
-        described = write_parquet(path, kept, self._schema) | {"path": f"{self._sink}/{name}", "sink": self._sink}
-        note = FileSystems.join(self._run_uri, "_work", "shards", f"{self._sink}-{shard:05d}.json")
-        write_then_rename(note, lambda file: file.write(json.dumps(described).encode()))
+        described = write_parquet(path, kept, self._schema)
+        note_shard(self._run_uri, self._sink, name, described)
         yield path
         if failures:
             yield beam.pvalue.TaggedOutput(FAILURES, failures)
@@ -82,6 +81,26 @@ class _WriteShard(beam.DoFn):
             seconds=time.perf_counter() - begin,
         )
         yield beam.pvalue.TaggedOutput(TALLY, tally)
+
+
+def note_shard(run_uri: str, folder: str, name: str, described: dict[str, Any]) -> None:
+    """Describe a finished file for the driver, which lists it in the commit."""
+    note = FileSystems.join(run_uri, "_work", "shards", f"{folder}-{name}.json")
+    content = json.dumps(described | {"path": f"{folder}/{name}", "sink": folder}).encode()
+    write_then_rename(note, lambda file: file.write(content))
+
+
+def write_table(path: str, table: pa.Table) -> dict[str, Any]:
+    """A small table at once; tells rows, bytes and sha256."""
+    seen: dict[str, Any] = {}
+
+    def write(file: BinaryIO) -> None:
+        hashing = _Hashing(file)
+        pq.write_table(table, hashing, compression="zstd")
+        seen.update(rows=len(table), bytes=hashing.size, sha256=hashing.hash.hexdigest())
+
+    write_then_rename(path, write)
+    return seen
 
 
 def write_parquet(path: str, rows: Sequence[Row], schema: pa.Schema) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from pathlib import Path
 
 from sottovoce.models.errors import SettingsError
 
@@ -32,44 +31,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from sottovoce.pipelines.job_file import read_job
+    from sottovoce.pipelines.secret_file import read_secret
 
     assignments = list(args.set)
     if args.max_failures is not None:
         assignments.append(f"limits.max_failures={args.max_failures}")
     if args.workers < 1:
         raise SettingsError([f"--workers: {args.workers} must be at least 1"])
-    job_file = read_job(args.config, assignments)
-    secret = _read_secret(args.secret_file)
+    job_file, secret = read_job(args.config, assignments), read_secret(args.secret_file)
 
     # A scheduler ends a job with SIGTERM: the lock is then released as on Ctrl-C.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
-    from sottovoce.pipelines.run import sanitize
+    from sottovoce.pipelines.plan import print_plan
+    from sottovoce.pipelines.print_summary import print_summary
+    from sottovoce.pipelines.run import Order, execute, prepare
 
-    return sanitize(
-        job_file,
-        input_uri=args.input,
-        output=args.output,
-        secret=secret,
-        runner=args.runner,
-        workers=args.workers,
-        beam_arguments=args.beam_arguments,
-        dry_run=args.dry_run,
-        force=args.force,
-    )
-
-
-def _read_secret(path: str | None):  # type: ignore[no-untyped-def]
-    from sottovoce.models.randomness import MIN_SECRET_BYTES, Secret, fresh_secret
-
-    if path is None:
-        return fresh_secret()
-    try:
-        value = Path(path).read_bytes()
-    except OSError as error:
-        raise SettingsError(
-            [f"--secret-file {path}: {error.strerror}; make one with: head -c 32 /dev/urandom > {path}"]
-        ) from None
-    if len(value) < MIN_SECRET_BYTES:
-        raise SettingsError([f"--secret-file {path}: {len(value)} bytes; at least {MIN_SECRET_BYTES} are needed"])
-    return Secret(value)
+    order = Order(job_file, args.input, args.output, secret, args.runner, args.workers, tuple(args.beam_arguments))
+    prepared = prepare(order)
+    if args.dry_run:
+        print_plan(prepared.job, prepared.corpus, args.runner)
+        return 0
+    finished = prepared.folder.committed()
+    if finished is not None and not args.force:
+        print_summary(prepared.folder, finished, "was finished before; nothing was done (use --force to replace it)")
+    else:
+        print_summary(prepared.folder, execute(prepared), "is committed")
+    return 0

@@ -1,0 +1,64 @@
+"""`sottovoce nightly`: sanitise what is new since the last night, for a scheduler to call."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+
+from sottovoce.models.errors import SettingsError, SottovoceError
+
+EXAMPLES = """\
+  sottovoce nightly --config job.yaml
+  sottovoce nightly --config job.yaml --input corpus --output out --secret-file secret
+  sottovoce nightly --config job.yaml --runner flink -- --flink_master=flink:8081
+
+one line of JSON tells what was done; exit codes:
+  0   done, or nothing was new
+  1   failed; nothing was committed, and the next night takes it up
+  2   the settings are wrong
+  75  another night is still at work (try later)
+"""
+
+EXIT_BUSY = 75  # EX_TEMPFAIL of sysexits.h
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", required=True, metavar="JOB.yaml", help="the job, with its `nightly` section")
+    parser.add_argument("--input", metavar="CORPUS", help="wins over nightly.input")
+    parser.add_argument("--output", metavar="OUT", help="wins over nightly.output")
+    parser.add_argument("--secret-file", metavar="F", help="wins over nightly.secret_file")
+    parser.add_argument("--runner", choices=("direct", "flink", "dataflow"), default="direct", help="default: direct")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes of the direct runner (default 1)")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change one value of the job")
+
+
+def run(args: argparse.Namespace) -> int:
+    from sottovoce.pipelines.job_file import read_job
+    from sottovoce.pipelines.secret_file import read_secret
+
+    job_file = read_job(args.config, args.set)
+    settings = job_file.sections["nightly"]
+    input_uri, output = args.input or settings.input, args.output or settings.output
+    secret_file = args.secret_file or settings.secret_file
+    missing = {"input": input_uri, "output": output, "secret_file": secret_file}
+    problems = [f"nightly.{name}: missing; give it in the job or as a flag" for name, value in missing.items() if not value]
+    if problems:
+        raise SettingsError(problems)
+    secret = read_secret(secret_file)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+    from sottovoce.pipelines.nightly import AnotherNight, run_night
+    from sottovoce.pipelines.run import Order
+
+    order = Order(job_file, input_uri, output, secret, args.runner, args.workers, tuple(args.beam_arguments))
+    try:
+        print(json.dumps(run_night(order, settings)))
+    except AnotherNight as error:
+        print(json.dumps({"status": "busy", "error": str(error)}))
+        return EXIT_BUSY
+    except SottovoceError as error:
+        print(json.dumps({"status": "failed", "error": str(error)}))
+        raise
+    return 0

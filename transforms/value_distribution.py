@@ -1,0 +1,121 @@
+"""Count the values of a corpus under differential privacy, as combiners: the lists that surrogates are then drawn from.
+
+Bound what each speaker contributes, count, add noise, withhold rare values (`models/replace/private_counts.py`). What
+comes out is one small mapping, a side input of the replacement; exact counts never leave the workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import apache_beam as beam
+
+from sottovoce.models.randomness import Secret
+from sottovoce.models.records import Utterance
+from sottovoce.models.replace.private_counts import Contribution, CountSettings, Pair, gather, noisy_count, smallest
+from sottovoce.models.settings import Spec
+from sottovoce.transforms import members
+from sottovoce.transforms.job import Job
+
+
+def counting_of(strategy: Spec) -> CountSettings | None:
+    """How the corpus must be counted before this strategy can replace; None for most."""
+    return getattr(strategy.make(), "counting", None)
+
+
+class CountValues(beam.PTransform):
+    """Batches of Utterances with spans -> one mapping: type -> value -> weight."""
+
+    def __init__(self, job: Job):
+        super().__init__()
+        settings = counting_of(job.replace)
+        assert settings is not None
+        self._job, self._settings = job, settings
+
+    def expand(self, batches: beam.PCollection) -> beam.PCollection:
+        job, settings = self._job, self._settings
+        contributions = batches | "Values" >> beam.ParDo(_Contributions(job.replace, job.secret))
+        if settings.epsilon is None:
+            pairs = contributions | "All" >> beam.Map(lambda keyed: (keyed[1][1:], 1))
+        else:
+            pairs = (
+                contributions
+                | "BoundEachSpeaker" >> beam.CombinePerKey(_Smallest(settings.values_per_speaker))
+                | "One" >> beam.FlatMap(lambda keyed: [(item[1:], 1) for item in keyed[1]])
+            )
+            if settings.vocabulary == "list":
+                pairs = self._of_public_lists(pairs)
+        return (
+            pairs
+            | "Count" >> beam.CombinePerKey(sum)
+            | "Noise" >> beam.FlatMap(_release, settings, job.secret, job.run_uri)
+            | "Gather" >> beam.CombineGlobally(_Gather())
+        )
+
+    def _of_public_lists(self, pairs: beam.PCollection) -> beam.PCollection:
+        """Every listed value, said or not; values outside the lists are left out."""
+        listed = frozenset(self._job.replace.make().listed_values())
+        zeros = pairs.pipeline | "Listed" >> beam.Create([(pair, 0) for pair in sorted(listed)])
+        known = pairs | "OnlyListed" >> beam.Filter(lambda counted: counted[0] in listed)
+        return (known, zeros) | "WithZeros" >> beam.Flatten()
+
+
+class _Contributions(beam.DoFn):
+    """(keyed speaker, (keyed hash, type, value)); a record without a speaker counts by its dialogue."""
+
+    def __init__(self, strategy: Spec, secret: Secret):
+        self._spec, self._secret = strategy, secret
+
+    def setup(self) -> None:
+        members.load(self._spec)
+
+    def process(self, batch: Sequence[Utterance]) -> Iterator[tuple[bytes, Contribution]]:
+        strategy = members.load(self._spec).member
+        for utterance in batch:
+            unit = ("speaker", utterance.speaker_id) if utterance.speaker_id else ("dialogue", utterance.dialogue_id)
+            speaker = self._secret.digest("count speaker", *unit)[:16]
+            for type_, value in set(strategy.values_of(utterance)):
+                yield speaker, (self._secret.digest("count choice", *unit, type_, value)[:16], type_, value)
+
+
+class _Smallest(beam.CombineFn):
+    def __init__(self, limit: int):
+        self._limit = limit
+
+    def create_accumulator(self) -> list[Contribution]:
+        return []
+
+    def add_input(self, accumulator: list[Contribution], contribution: Contribution) -> list[Contribution]:
+        accumulator.append(contribution)
+        return smallest(accumulator, self._limit) if len(accumulator) > 4 * self._limit else accumulator
+
+    def merge_accumulators(self, accumulators: Iterable[list[Contribution]]) -> list[Contribution]:
+        return smallest((item for accumulator in accumulators for item in accumulator), self._limit)
+
+    def extract_output(self, accumulator: list[Contribution]) -> list[Contribution]:
+        return smallest(accumulator, self._limit)
+
+
+def _release(
+    counted: tuple[Pair, int], settings: CountSettings, secret: Secret, run: str
+) -> Iterator[tuple[Pair, float]]:
+    pair, count = counted
+    weight = noisy_count(pair, count, settings, secret, run)
+    if weight is not None:
+        yield pair, weight
+
+
+class _Gather(beam.CombineFn):
+    def create_accumulator(self) -> list[tuple[Pair, float]]:
+        return []
+
+    def add_input(self, accumulator: list[Any], released: tuple[Pair, float]) -> list[Any]:
+        accumulator.append(released)
+        return accumulator
+
+    def merge_accumulators(self, accumulators: Iterable[list[Any]]) -> list[Any]:
+        return [item for accumulator in accumulators for item in accumulator]
+
+    def extract_output(self, accumulator: list[tuple[Pair, float]]) -> dict[str, dict[str, float]]:
+        return gather(accumulator)
