@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from sottovoce.models.align.grammar import Grammar, grammar_of
-from sottovoce.models.align.pronounce import Pronouncer
 from sottovoce.models.align.refusals import AlignmentFailed, AlignmentMismatch, LanguageNotSupported
 from sottovoce.models.align.spoken import pieces
 from sottovoce.models.audio import Speech, resample
+from sottovoce.models.pronounce import Pronouncer
 from sottovoce.models.records import LedgerEntry, Phone, Word
 from sottovoce.models.settings import require
 

@@ -1,4 +1,4 @@
-"""Learns `pronounce.npz` from pocketsphinx' dictionary: python -m sottovoce.models.align.pronounce_training
+"""Learns `pronounce.npz` from pocketsphinx' dictionary: python -m sottovoce.models.pronounce_training
 
 Joint-sequence model (Bisani and Ney, "Joint-sequence models for grapheme-to-phoneme conversion", Speech Communication
 2008): each letter is paired with zero, one or two phones by Viterbi re-estimation; the pairs of a word are then a
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sottovoce.models.align.pronounce import END, MODEL_FILE, ORDER, START, Pronouncer, pack
+from sottovoce.models.pronounce import END, MODEL_FILE, ORDER, START, Pronouncer, pack
 
 Pair = tuple[str, str]  # a letter and its phones, "" to "K S"
 DISCOUNT = 0.7

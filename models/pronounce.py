@@ -18,22 +18,23 @@ ORDER = 6
 START, END = "<", ">"
 BEAM = 16
 UNSEEN = -20.0
+BITS = 10  # tokens are numbered from 1 in ten bits: an n-gram is one number, and its end is a mask away
+LONGEST = (1 << BITS * (ORDER - 1)) - 1
 
 
 class Pronouncer:
     def __init__(self) -> None:
-        self._model, self._tokens = _loaded()
+        self._probability, self._back_off, tokens = _loaded()
         self._by_letter: dict[str, list[tuple[int, str]]] = defaultdict(list)
-        for number, token in enumerate(self._tokens):
+        for number, token in enumerate(tokens, 1):
             letter, colon, phones = token.partition(":")
             if colon:
                 self._by_letter[letter].append((number, phones))
-        self._end = self._tokens.index(END)
-        self._start = self._tokens.index(START)
+        self._start, self._end = tokens.index(START) + 1, tokens.index(END) + 1
 
     def pronounce(self, word: str, best: int = 2) -> list[str]:
         """The `best` likeliest pronunciations of a word of a-z and apostrophes; letters it never saw have no sound."""
-        beam: list[tuple[float, tuple[int, ...], tuple[str, ...]]] = [(0.0, (self._start,), ())]
+        beam: list[tuple[float, int, tuple[str, ...]]] = [(0.0, self._start, ())]
         for letter in word:
             if letter not in self._by_letter:
                 continue
@@ -41,19 +42,21 @@ class Pronouncer:
             for score, history, phones in beam:
                 for number, sound in self._by_letter[letter]:
                     step = self._log_probability(history, number)
-                    grown.append((score + step, (*history, number)[1 - ORDER :], (*phones, sound) if sound else phones))
+                    longer = (history << BITS | number) & LONGEST
+                    grown.append((score + step, longer, (*phones, sound) if sound else phones))
             beam = sorted(grown, key=lambda item: -item[0])[:BEAM]
         ended = sorted(((s + self._log_probability(h, self._end), p) for s, h, p in beam if p), reverse=True)
         return list(dict.fromkeys(" ".join(phones) for _, phones in ended))[:best]
 
-    def _log_probability(self, history: tuple[int, ...], number: int) -> float:
+    def _log_probability(self, history: int, number: int) -> float:
+        """Back off to shorter histories until the n-gram is known."""
         backed_off = 0.0
-        for begin in range(len(history) + 1):
-            found = self._model.get((*history[begin:], number))
+        for order in range(-(-history.bit_length() // BITS), -1, -1):
+            context = history & ((1 << BITS * order) - 1)
+            found = self._probability.get(context << BITS | number)
             if found is not None:
-                return backed_off + found[0]
-            context = self._model.get(history[begin:])
-            backed_off += context[1] if context else 0.0
+                return backed_off + found
+            backed_off += self._back_off.get(context, 0.0)
         return backed_off + UNSEEN
 
 
@@ -71,10 +74,17 @@ def pack(model: dict[tuple[str, ...], tuple[float, float]]) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=1)
-def _loaded() -> tuple[dict[tuple[int, ...], tuple[float, float]], list[str]]:
-    model: dict[tuple[int, ...], tuple[float, float]] = {}
+def _loaded() -> tuple[dict[int, float], dict[int, float], list[str]]:
+    """Log probability by n-gram, log weight of backing off by context, and the tokens. An n-gram is one number."""
+    probability: dict[int, float] = {}
+    back_off: dict[int, float] = {}
     with np.load(MODEL_FILE) as arrays:
         for order in range(1, ORDER + 1):
-            keys = map(tuple, arrays[f"keys_{order}"].T.tolist())
-            model.update(zip(keys, map(tuple, arrays[f"figures_{order}"].T.tolist()), strict=True))
-        return model, arrays["tokens"].tolist()
+            keys = np.zeros(arrays[f"keys_{order}"].shape[1], np.int64)
+            for row in arrays[f"keys_{order}"]:
+                keys = keys << BITS | (row.astype(np.int64) + 1)
+            figures = arrays[f"figures_{order}"].astype(np.float64)
+            probability.update(zip(keys.tolist(), figures[0].tolist(), strict=True))
+            used = figures[1] != 0
+            back_off.update(zip(keys[used].tolist(), figures[1][used].tolist(), strict=True))
+        return probability, back_off, arrays["tokens"].tolist()
