@@ -59,7 +59,7 @@ class Stage(beam.PTransform):
     def __init__(self, step: Step, job: Job):
         super().__init__()
         self._do = _Run(step, job.secret, job.progress_dir)
-        self._sides: tuple[Any, ...] = ()  # side inputs, which the step takes by its method `use`
+        self._sides: tuple[Any, ...] = ()  # at most one side input, which the step takes by its method `use`
 
     def expand(self, batches: beam.PCollection) -> Outputs:
         parts = batches | "Run" >> beam.ParDo(self._do, *self._sides).with_outputs(FAILURES, TALLY, main=PASSED)
@@ -80,11 +80,11 @@ class _Run(beam.DoFn):
     def setup(self) -> None:
         self._step.setup()
 
-    def process(self, batch: Sequence[Any], *sides: Any) -> Iterator[Any]:
+    def process(self, batch: Sequence[Any], side: Any = None) -> Iterator[Any]:
         progress.stop_if_asked(self._progress_dir)
         begin = time.perf_counter()
-        if sides:
-            self._step.use(*sides)  # type: ignore[attr-defined]
+        if side is not None:
+            self._step.use(side)  # type: ignore[attr-defined]
         passed, failures = [], []
         for item, outcome in self._outcomes(batch):
             if isinstance(outcome, Exception):
