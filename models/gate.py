@@ -27,12 +27,14 @@ class Check:
 class Gate:
     """A threshold of null is not asked for. `max_epsilon` is by unit, as in the ledger: {utterance: 8}.
 
+    `recall_set` names the labelled set whose recall counts: the one most like the corpus. Without it the worst set does.
     `max_audit` holds the most that an attack may reach, by its name in `audit.json`: {membership_auc: 0.6}. The upper
     end of the attack's interval is compared, since an attack measured on few records proves little.
     """
 
     max_failed_share: float | None = 0.1
     min_detector_recall: float | None = None
+    recall_set: str | None = None
     max_epsilon: dict[str, float] = field(default_factory=dict)
     max_audit: dict[str, float] = field(default_factory=dict)
 
@@ -66,10 +68,11 @@ class Gate:
     def _judge_recall(self, ledger: Mapping[str, Any]) -> Check:
         if self.min_detector_recall is None:
             return Check("recall", None, "not asked (min_detector_recall)")
-        recall = detector_recall(ledger)
+        recall = detector_recall(ledger, self.recall_set)
+        where = f"on {self.recall_set}" if self.recall_set else "on the worst of its sets"
         if recall is None:
-            return Check("recall", False, "the ledger has no recall of the detector")
-        says = f"detector recall {recall:.4g}; needed: {self.min_detector_recall:g}"
+            return Check("recall", False, f"the ledger has no measured recall of the detector {where}")
+        says = f"detector recall at least {recall:.4g} {where}; needed: {self.min_detector_recall:g}"
         return Check("recall", recall >= self.min_detector_recall, says)
 
     def _judge_epsilon(self, ledger: Mapping[str, Any]) -> Iterator[Check]:
@@ -95,14 +98,17 @@ class Gate:
                 yield Check(f"audit {name}", result["high"] <= limit, says)
 
 
-def detector_recall(ledger: Mapping[str, Any]) -> float | None:
-    """The best recall that a detector of the run states, by the lower end of its interval where it has one.
+def detector_recall(ledger: Mapping[str, Any], named_set: str | None) -> float | None:
+    """The recall that the detector of the run was measured at: lower end of the interval, on the named or the worst set.
 
-    The best, since a union of detectors finds at least what its best member finds.
+    Of several detectors the best counts, since their union finds at least what the best one finds.
     """
-    stated = [row["parameters"].get("recall") for row in ledger["mechanisms"] if row["stage"] == "detect"]
-    figures = [recall.get("low") if isinstance(recall, Mapping) else recall for recall in stated]
-    return max((float(figure) for figure in figures if isinstance(figure, int | float)), default=None)
+    figures = []
+    for row in ledger["mechanisms"]:
+        measured = row["parameters"].get("measured") or {} if row["stage"] == "detect" else {}
+        sets = measured.values() if named_set is None else filter(None, [measured.get(named_set)])
+        figures += [min(result["interval"][0] for result in found)] if (found := list(sets)) else []
+    return max(figures, default=None)
 
 
 def sound_epsilon(ledger: Mapping[str, Any], unit: str) -> float | None:

@@ -20,6 +20,7 @@ import yaml
 from apache_beam.io.filesystems import FileSystems
 
 from sottovoce.models.errors import RunError, SettingsError
+from sottovoce.models.export.committed import CommittedRun
 from sottovoce.models.gate import Check, Gate
 from sottovoce.models.launch import TABLE, TrainingJob
 from sottovoce.models.ledger.book import from_json
@@ -128,8 +129,10 @@ def _submit(folder: RunFolder, marker: Marker) -> Marker:
 
 def judge(folder: RunFolder, gate: Gate, committed: dict[str, Any]) -> list[Check]:
     """The checks of the gate, all passed or not asked; GateClosed names those that failed."""
-    if not any(shard["sink"] == SINK and shard["rows"] for shard in committed["shards"]):
+    shards = CommittedRun(folder.uri, FileSystems.open)
+    if not shards.rows(SINK):
         raise GateClosed(f"{folder.name}: the run has no {SINK} rows to train on; nothing was started")
+    shards.verify([SINK])
     if not FileSystems.exists(folder.path(LEDGER)):
         raise RunError(f"{folder.uri} has no {LEDGER}: it is not whole")
     ledger = from_json(json.dumps(folder.read_json(LEDGER)))

@@ -13,7 +13,7 @@ from typing import Any
 
 from sottovoce.models.errors import RunError
 from sottovoce.models.launch import Handle, JobStatus, State, TrainingJob, command, name_of, poll
-from sottovoce.models.launch.vertex_api import asking, job_client, read_log
+from sottovoce.models.launch.vertex_api import asking, check_accelerator, job_client, read_log
 from sottovoce.models.settings import require
 
 LABEL = "sottovoce_job"
@@ -67,6 +67,7 @@ class Vertex:
             raise RunError("the run is not in a bucket (gs://...): Vertex could not read it")
         with asking():
             client = self._client()
+            check_accelerator(self.accelerator)
             job_id = self._find(client, job)
             if job_id is None:
                 made = client.create_custom_job(parent=self._parent, custom_job=self.request(job)).name

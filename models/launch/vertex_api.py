@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sottovoce.models.errors import RunError
+from sottovoce.models.errors import RunError, SettingsError
 
 MISSING = "google-cloud-aiplatform is missing: pip install 'sottovoce[gcp]'"
 SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
@@ -23,6 +23,15 @@ def job_client(region: str, endpoint: str | None) -> Any:
     return JobServiceClient(
         transport=JobServiceRestTransport(host=host, url_scheme=scheme, credentials=_credentials(url))
     )
+
+
+def check_accelerator(name: str) -> None:
+    """Google's client knows the names, and would answer an unknown one with a KeyError."""
+    from google.cloud.aiplatform_v1.types import AcceleratorType
+
+    known = list(AcceleratorType.__members__)
+    if name not in known:
+        raise SettingsError([f"launch.vertex.accelerator: {name!r} is not known; allowed: {', '.join(known[1:])}"])
 
 
 def read_log(project: str, job_number: str, lines: int, endpoint: str | None) -> str:

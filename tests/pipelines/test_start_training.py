@@ -22,7 +22,7 @@ LAUNCH = "launch: {use: local, poll_s: 0.05}\n"
 
 @pytest.fixture
 def run(tmp_path) -> Path:
-    return make_run(tmp_path / "out" / "run-1", entries=(detector(0.9),))
+    return make_run(tmp_path / "out" / "run-1", entries=(detector(atis=0.9),))
 
 
 @pytest.fixture
@@ -67,7 +67,11 @@ def test_a_closed_gate_names_every_reason_and_starts_nothing(tmp_path, run, file
     Path(files[1]).write_text(LAUNCH + gate)
     with pytest.raises(GateClosed) as error:
         start_training(str(run), *files)
-    for word in ("failures: 2 of 100", "recall: detector recall 0.9", "epsilon per utterance: the ledger states no"):
+    for word in (
+        "failures: 2 of 100",
+        "recall: detector recall at least 0.9",
+        "epsilon per utterance: the ledger states no",
+    ):
         assert word in str(error.value)
     assert not (run / "_TRAINING.json").exists() and not (run / "training").exists()
 
@@ -76,6 +80,14 @@ def test_a_run_without_rows_to_train_on_starts_nothing(tmp_path, files):
     run = make_run(tmp_path / "out" / "run-2", rows=0)
     with pytest.raises(GateClosed, match="no slu rows"):
         start_training(str(run), *files)
+
+
+def test_a_shard_that_changed_since_the_commit_starts_nothing(tmp_path, run, files):
+    part = run / "slu" / "part-00000-of-00001.parquet"
+    part.write_bytes(part.read_bytes() + b"x")
+    with pytest.raises(RunError, match="not the file that was committed"):
+        start_training(str(run), *files)
+    assert not (run / "_TRAINING.json").exists()
 
 
 def test_audit_results_beside_the_run_are_judged(run, files):

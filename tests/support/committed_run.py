@@ -35,9 +35,10 @@ def make_run(
     return folder
 
 
-def detector(recall: object = None) -> LedgerEntry:
-    parameters = {} if recall is None else {"recall": recall}
-    return LedgerEntry("detect", "tagger", "finds names", ("what it misses",), parameters=parameters)
+def detector(**lower_ends: float) -> LedgerEntry:
+    """A detector with the lower end of its measured recall on each set."""
+    measured = {name: {"recall": 0.99, "interval": [low, 1.0]} for name, low in lower_ends.items()}
+    return LedgerEntry("detect", "tagger", "finds names", ("what it misses",), parameters={"measured": measured})
 
 
 def replacement(sound: dict[str, float]) -> LedgerEntry:
