@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OUT ?= out/demo
 
-.PHONY: help setup demo test check lock corpus bench clean flink-up flink-down test-flink
+.PHONY: help setup demo test check lock corpus bench clean flink-up flink-down test-flink test-slurm test-kubernetes
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
@@ -56,3 +56,11 @@ flink-down: ## stop it
 test-flink: $(READY) ## the demo on a Flink cluster of its own, faults included
 	$(BIN)/python tools/flink_cluster.py get
 	$(BIN)/python -m pytest -m flink tests/integration/test_flink.py
+
+test-slurm: $(READY) ## training jobs on a Slurm cluster of one node (Debian packages slurm-wlm and munge)
+	@command -v sbatch >/dev/null && test -x /usr/sbin/slurmctld -a -x /usr/sbin/munged || { echo "needs Slurm: apt-get install --no-install-recommends slurm-wlm munge"; exit 1; }
+	$(BIN)/python -m pytest tests/models/launch/test_slurm.py
+
+test-kubernetes: $(READY) ## training jobs on a Kubernetes API server, built first (Go 1.24, Debian package etcd-server)
+	tools/kube_apiserver/build.sh
+	$(BIN)/python -m pytest tests/models/launch/test_kubernetes.py

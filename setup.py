@@ -14,5 +14,8 @@ setup(
         for sub in ["", *find_packages(folder)]
     ],
     package_dir={f"sottovoce.{folder}": folder for folder in FOLDERS},
-    package_data={"": ["*.yaml", "*.html", "*.css", "*.csv", "*.tsv", "*.json", "*.onnx", "*.txt", "*.npz", "*.md"]},
+    package_data={
+        "": ["*.yaml", "*.html", "*.css", "*.csv", "*.tsv", "*.json", "*.onnx", "*.txt", "*.npz", "*.md"],
+        "sottovoce.runner_configs": ["*/*.yaml"],
+    },
 )
