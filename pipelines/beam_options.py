@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import yaml
-from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.options.pipeline_options import FlinkRunnerOptions, PipelineOptions
 
 RUNNERS = ("direct", "flink", "dataflow")
 
@@ -18,7 +19,18 @@ def beam_options(runner: str, workers: int, arguments: Sequence[str]) -> Pipelin
     )
     if runner == "direct" and workers > 1:
         values |= {"direct_num_workers": workers, "direct_running_mode": "multi_processing"}
-    return PipelineOptions([*_as_flags(values), *arguments])
+    options = PipelineOptions([*_as_flags(values), *arguments])
+    if runner == "flink":
+        _find_job_server(options.view_as(FlinkRunnerOptions))
+    return options
+
+
+def _find_job_server(options: FlinkRunnerOptions) -> None:
+    """The job server that was built for this version of Flink in the checkout; None lets Beam fetch its own."""
+    if options.flink_job_server_jar and "{flink_version}" in options.flink_job_server_jar:
+        name = options.flink_job_server_jar.format(flink_version=options.flink_version)
+        built = Path(str(resources.files("sottovoce.runner_configs"))).parent / name
+        options.flink_job_server_jar = str(built) if built.exists() else None
 
 
 def _as_flags(values: dict[str, Any]) -> list[str]:
