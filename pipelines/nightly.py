@@ -19,7 +19,7 @@ from apache_beam.io.filesystems import FileSystems
 from sottovoce.models.errors import RunError
 from sottovoce.pipelines.job_file import NightlySettings
 from sottovoce.pipelines.run import Order, execute, prepare
-from sottovoce.pipelines.run_folder import COMMITTED, LOCK, RunFolder
+from sottovoce.pipelines.run_folder import COMMITTED, LOCK, RunFolder, remove_tree
 from sottovoce.transforms.state import FOLDER, tables_of
 
 RETIRED, NIGHT_LOCK = "_RETIRED.json", "_NIGHTLY.lock"
@@ -47,7 +47,7 @@ def run_night(order: Order, settings: NightlySettings) -> dict[str, Any]:
             return _summary("nothing_new", prepared.folder, None, [], began)  # the very same corpus, done before
         committed = execute(prepared)
         if not committed["counts"]["dialogues"] and not committed["counts"]["failed"]:
-            FileSystems.delete([prepared.folder.uri])
+            remove_tree(prepared.folder.uri)
             return _summary("nothing_new", prepared.folder, committed, [], began)
         retired = _retire(order.output, settings.keep_runs)
         return _summary("committed", prepared.folder, committed, retired, began)
@@ -114,7 +114,7 @@ def _clear_unfinished(output: str) -> None:
     for folder in _folders(output):
         if folder.committed() is None and not FileSystems.exists(folder.path(RETIRED)):
             folder.take()
-            FileSystems.delete([folder.uri])
+            remove_tree(folder.uri)
 
 
 def _retire(output: str, keep_runs: int) -> list[str]:
@@ -126,9 +126,7 @@ def _retire(output: str, keep_runs: int) -> list[str]:
         record = record | {"shards": [shard for shard in record["shards"] if shard["sink"] == FOLDER]}
         folder.write_json(RETIRED, record)
         FileSystems.delete([folder.path(COMMITTED)])
-        for found in FileSystems.match([folder.path("*")])[0].metadata_list:
-            if f"/{FOLDER}/" not in found.path and not found.path.endswith((RETIRED, LOCK)):
-                FileSystems.delete([found.path])
+        folder.clear(keep=(FOLDER, RETIRED, LOCK))
         folder.release()
         retired.append(folder.name)
     return retired

@@ -15,7 +15,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import socket
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -35,6 +37,18 @@ def run_id(resolved_job: dict[str, Any], fingerprint: str) -> str:
     return f"run-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
+def files_below(uri: str) -> list[Any]:
+    return FileSystems.match([FileSystems.join(uri, "**")])[0].metadata_list
+
+
+def remove_tree(uri: str) -> None:
+    """A file, or a folder with all that is in it; what is not there is removed already."""
+    if "://" not in uri:
+        shutil.rmtree(uri) if os.path.isdir(uri) else Path(uri).unlink(missing_ok=True)
+    elif paths := [found.path for found in FileSystems.match([uri])[0].metadata_list + files_below(uri)]:
+        FileSystems.delete(paths)
+
+
 class RunFolder:
     def __init__(self, output: str, name: str):
         # Workers of a cluster have another working directory: a local path is made absolute here.
@@ -52,16 +66,22 @@ class RunFolder:
         self.take()
         if FileSystems.exists(self.path(COMMITTED)):
             FileSystems.delete([self.path(COMMITTED)])  # first: what is being cleared is no longer committed
-        for found in FileSystems.match([self.path("*")])[0].metadata_list:
-            if not found.path.endswith(LOCK):
-                FileSystems.delete([found.path])
-        FileSystems.mkdirs(self.path(WORK, "shards"))
-        FileSystems.mkdirs(self.path(WORK, "audio"))
+        self.clear(keep=(LOCK,))
+        for folder in (self.path(WORK, "shards"), self.path(WORK, "audio")):
+            FileSystems.mkdirs(folder)
 
     def commit(self, record: dict[str, Any]) -> None:
-        if FileSystems.exists(self.path(WORK)):
-            FileSystems.delete([self.path(WORK)])
+        remove_tree(self.path(WORK))
         self.write_json(COMMITTED, record)
+
+    def clear(self, keep: tuple[str, ...]) -> None:
+        """Remove all but the files and folders named."""
+        if "://" in self.uri:
+            names = {found.path[len(self.uri) :].lstrip("/").split("/")[0] for found in files_below(self.uri)}
+        else:
+            names = set(os.listdir(self.uri))  # empty folders too
+        for name in names - set(keep):
+            remove_tree(self.path(name))
 
     def shard_notes(self) -> list[dict[str, Any]]:
         found = FileSystems.match([self.path(WORK, "shards", "*.json")])[0].metadata_list

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from apache_beam.io.filesystem import CompressionTypes
-from apache_beam.io.filesystems import FileSystems
-
 from sottovoce.models import audio
 from sottovoce.models.records import Utterance
 from sottovoce.models.spoken import Spoken
+from sottovoce.transforms.corpus import open_file
 from sottovoce.transforms.job import AudioSettings, Job
 from sottovoce.transforms.stage import Stage
 
@@ -27,12 +25,8 @@ class _Load:
         pass
 
     def one(self, utterance: Utterance) -> Spoken:
-        speech = audio.load(utterance.audio, _open, audio.AudioLimits(max_s=self._settings.max_seconds))
+        speech = audio.load(utterance.audio, open_file, audio.AudioLimits(max_s=self._settings.max_seconds))
         return Spoken(utterance, audio.resample(speech, self._settings.rate_hz))
 
     def audio_seconds(self, spoken: Spoken) -> float:
         return spoken.speech.duration_s
-
-
-def _open(uri: str):  # type: ignore[no-untyped-def]
-    return FileSystems.open(uri, compression_type=CompressionTypes.UNCOMPRESSED)

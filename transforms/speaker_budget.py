@@ -99,9 +99,7 @@ class _Charge(beam.DoFn):
         if charged:
             yield beam.pvalue.TaggedOutput(CHARGES, [(key, (charged, units))])
         reasons = [failure.reason for failure in failures]
-        yield beam.pvalue.TaggedOutput(
-            TALLY, Tally.of(STAGE, received=len(turns), passed=len(passed), reasons=reasons)
-        )
+        yield beam.pvalue.TaggedOutput(TALLY, Tally.of(STAGE, received=len(turns), passed=len(passed), reasons=reasons))
 
     def _cost(self, turn: Utterance) -> float:
         sink = choose_sink(self._job.secret, turn.dialogue_id, self._job.sinks)
