@@ -71,15 +71,24 @@ def token_dependent_p(epsilon: float, pi: Floats) -> TokenDependent:
 
     M(t | t') = (1 - p(t')) [t = t'] + p(t') pi(t) is epsilon-DP iff (1 - p(t)) / pi(t) + p(t) <= e^epsilon p_min and
     p_max <= e^epsilon p_min. A value outside the list, always replaced, has p = 1: so p_min >= e^-epsilon. Every such
-    p_min is private; the one that keeps most of the mass of pi is looked for on a grid.
+    p_min is private; the one that keeps most of the mass of pi is looked for on a grid. What is kept is concave in
+    p_min (a sum of minima of lines), so halving finds the top.
     """
-    best = TokenDependent(1.0, np.ones_like(pi), 0.0)
-    for p_min in np.linspace(math.exp(-epsilon), 1.0, _GRID_POINTS):
+
+    def at(step: int) -> TokenDependent:
+        p_min = float(grid[step])
         p = np.maximum(p_min, (1 - math.exp(epsilon) * pi * p_min) / np.maximum(1 - pi, _TINY))
-        kept = float(pi @ (1 - p))
-        if kept > best.kept:
-            best = TokenDependent(float(p_min), p, kept)
-    return best
+        return TokenDependent(p_min, p, float(pi @ (1 - p)))
+
+    grid = np.linspace(math.exp(-epsilon), 1.0, _GRID_POINTS)
+    low, high = 0, _GRID_POINTS - 1
+    while low < high:
+        middle = (low + high) // 2
+        if at(middle + 1).kept > at(middle).kept:
+            low = middle + 1
+        else:
+            high = middle
+    return at(low)
 
 
 class Composition:

@@ -8,6 +8,7 @@ are positions in the list of words.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from text_to_num import alpha2digit
@@ -17,7 +18,7 @@ _CLASSES = {
     "d": "one two three four five six seven eight nine",
     "e": "ten eleven twelve",
     "t": "thirteen fourteen fifteen sixteen seventeen eighteen nineteen",
-    "y": "twenty thirty forty fourty fifty sixty seventy eighty ninety",
+    "y": "twenty thirty forty fifty sixty seventy eighty ninety",
     "h": "hundred",
     "k": "thousand million billion",
     "u": "double triple treble quadruple",
@@ -66,13 +67,15 @@ _CLASSES = {
     "gbp eur",
 }
 _CLASS_OF = {word: kind for kind, words in _CLASSES.items() for word in words.split()}
-_CLASS_OF |= dict.fromkeys(("a m", "p m", "a.m", "p.m", "a. m", "p. m"), "Y")
+_CLASS_OF |= dict.fromkeys(("a m", "p m", "a.m", "p.m", "a. m", "p. m"), "Y") | {"fourty": "y"}
 
 _ZERO = frozenset(_CLASSES["z"].split())
 _TIMES = {"double": 2, "triple": 3, "treble": 3, "quadruple": 4}
 
-# "p m", "p.m." and "a m" are one word; so are "23rd" and "it's". Everything else breaks at punctuation.
-_WORD = re.compile(r"\b[ap]\.? ?m\b|[^\W_]+(?:['’][^\W_]+)*", re.IGNORECASE)
+MONTHS_SHORT = ("jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec")
+
+# "p m", "p.m." and "a m" are one word; so are "23rd" and "it's"; "6pm" is two. Everything else breaks at punctuation.
+_WORD = re.compile(r"\d+(?=[ap]m\b)|\b[ap]\.? ?m\b|[^\W_]+(?:['’][^\W_]+)*", re.IGNORECASE)
 _ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th)", re.IGNORECASE)
 
 
@@ -109,6 +112,21 @@ def _other_class(word: str) -> str:
         return "4" if len(word) == 4 and 1900 <= value < 2100 else "5"
     ordinal = _ORDINAL.fullmatch(word)
     return "r" if ordinal and 1 <= int(ordinal[1]) <= 31 else "x"
+
+
+def words_of_class(kind: str) -> tuple[str, ...]:
+    return tuple(_CLASSES[kind].split())
+
+
+def all_words() -> Iterator[tuple[str, str]]:
+    """Every word that has a class, and figures of every kind, each with its class."""
+    yield from _CLASS_OF.items()
+    for figures in ("1", "11", "20", "45", "1980", "1st"):
+        yield figures, _other_class(figures)
+
+
+def digit_words() -> tuple[str, ...]:
+    return ("zero", *words_of_class("d"))
 
 
 def digits_of(words: list[str]) -> str:

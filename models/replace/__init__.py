@@ -10,6 +10,10 @@ from sottovoce.models.records import Edit, LedgerEntry, Utterance
 TABLE = {
     "redact": "sottovoce.models.replace.placeholder:Redact",
     "typed": "sottovoce.models.replace.placeholder:Typed",
+    "named": "sottovoce.models.replace.placeholder:Named",
+    "word": "sottovoce.models.replace.surrogate:Word",
+    "full": "sottovoce.models.replace.surrogate:Full",
+    "consistent": "sottovoce.models.replace.surrogate:Consistent",
 }
 
 
@@ -19,5 +23,8 @@ class Strategy(Protocol):
 
     def replace(self, utterance: Utterance, secret: Secret) -> list[Edit]:
         """Edits of `utterance.text`, sorted, each inside one of `utterance.spans`."""
+
+    def cost(self, utterance: Utterance) -> float:
+        """The epsilon that replacing in this utterance spends of its speaker's budget."""
 
     def ledger(self) -> LedgerEntry: ...

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Edit, LedgerEntry, Span, Utterance
+from sottovoce.models.replace.surface import render, style_of
 from sottovoce.models.settings import require
 
 NOT_PROTECTED = (
@@ -21,29 +22,55 @@ NOT_PROTECTED = (
     "everything that is not in a span: the rest of the text stays as it was said",
 )
 
+# One value for each type. The domain example.com belongs to nobody (RFC 2606).
+EXAMPLES = {
+    "PER": "alex",
+    "LOC": "springfield",
+    "ORG": "acme",
+    "DATE": "monday",
+    "TIME": "noon",
+    "PHONE": "zero one two three four five six",
+    "CARD": "zero zero zero zero",
+    "IBAN": "zero zero zero zero",
+    "CODE": "one two three",
+    "AMOUNT": "ten dollars",
+    "EMAIL": "alex at example dot com",
+    "URL": "www dot example dot com",
+}
+
 
 @dataclass
 class _Placeholder:
     p: float = 1.0
+    recall: float | None = None  # of the detector, for the ledger
+    recall_on: str = ""  # the data set on which it was measured
 
     mechanism: ClassVar[str]
     shows: ClassVar[str]
+    not_protected: ClassVar[tuple[str, ...]] = NOT_PROTECTED
 
     def __post_init__(self) -> None:
-        require((0 <= self.p <= 1, "p: must lie in [0, 1]"))
+        require(
+            (0 <= self.p <= 1, "p: must lie in [0, 1]"),
+            (self.recall is None or 0 < self.recall <= 1, "recall: must lie in (0, 1]"),
+        )
 
     def setup(self) -> None:
         """Nothing to load."""
 
     def replace(self, utterance: Utterance, secret: Secret) -> list[Edit]:
         # The text is part of the key, so that an id used twice for different texts does not repeat its coin.
+        text = secret.token("text", utterance.text) if self.p < 1 else ""
         return [
-            Edit(span.begin, span.end, self.marker_for(span))
+            Edit(span.begin, span.end, self.marker_for(span, utterance.text[span.begin : span.end]))
             for span in utterance.spans
-            if self.p == 1 or secret.uniform("replace", utterance.id, utterance.text, span.begin) < self.p
+            if self.p == 1 or secret.uniform("replace", utterance.dialogue_id, utterance.id, text, span.begin) < self.p
         ]
 
-    def marker_for(self, span: Span) -> str:
+    def cost(self, utterance: Utterance) -> float:
+        return math.inf if utterance.spans and self.p < 1 else 0.0
+
+    def marker_for(self, span: Span, old: str) -> str:
         raise NotImplementedError
 
     def ledger(self) -> LedgerEntry:
@@ -54,13 +81,23 @@ class _Placeholder:
         return LedgerEntry(
             stage="replace",
             mechanism=self.mechanism,
-            says=f"Every detected span becomes {self.shows}; nothing of the value remains.{kept}",
-            not_protected=NOT_PROTECTED,
-            parameters={"p": self.p, "epsilon_0_delta_unit": 1 - self.p},
+            says=f"Every detected span becomes {self.shows}; nothing of the value remains.{kept if self.p < 1 else ''}",
+            not_protected=self.not_protected,
+            parameters={"p": self.p, "delta_unit_at_epsilon_0": 1 - self.p} | self._of_detector(),
             adjacency="one detected span takes any other value; its position, its type and the rest of the text stay",
             paper={"unit": 0.0},
-            sound=dict.fromkeys(("unit", "utterance", "dialogue", "speaker"), sound) | {"delta_unit": 1 - self.p},
+            sound=dict.fromkeys(("unit", "utterance", "dialogue", "speaker"), sound),
+            infinite_because=kept.strip() if self.p < 1 else None,
         )
+
+    def _of_detector(self) -> dict[str, float | str]:
+        if self.recall is None:
+            return {"recall": "not stated", "fraction_in_clear": "not known: the recall of the detector is not stated"}
+        return {
+            "recall": self.recall,
+            "recall_on": self.recall_on or "not stated",
+            "fraction_in_clear": 1 - self.recall * self.p,
+        }
 
 
 @dataclass
@@ -73,10 +110,10 @@ class Redact(_Placeholder):
     shows = "one fixed marker"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        _Placeholder.__post_init__(self)
         require((bool(self.marker.strip()), "marker: must not be empty"))
 
-    def marker_for(self, span: Span) -> str:
+    def marker_for(self, span: Span, old: str) -> str:
         return self.marker
 
 
@@ -86,6 +123,19 @@ class Typed(_Placeholder):
 
     mechanism = "typed"
     shows = "the name of its type"
+    not_protected = (*NOT_PROTECTED, "the type of the span")
 
-    def marker_for(self, span: Span) -> str:
+    def marker_for(self, span: Span, old: str) -> str:
         return f"[{span.type}]"
+
+
+@dataclass
+class Named(_Placeholder):
+    """Every span becomes one fixed value of its type: readable text in which all people share one name."""
+
+    mechanism = "named"
+    shows = "one fixed value of its type"
+    not_protected = (*NOT_PROTECTED, "the type of the span and its letter case")
+
+    def marker_for(self, span: Span, old: str) -> str:
+        return render(EXAMPLES.get(span.type, f"[{span.type}]"), style_of(old))

@@ -77,7 +77,7 @@ def plan(args: argparse.Namespace, pi: np.ndarray | None) -> dict[str, float | N
     """Every key of KEYS; None where the question was not asked."""
     pi_min = args.pi_min if pi is None else float(pi.min())
     p_needed = None if args.target_epsilon is None else rr.p_for(args.target_epsilon, pi_min)
-    p: float = p_needed if args.p is None else args.p
+    p: float = args.p if p_needed is None or args.p is not None else p_needed
     token = rr.token_dependent_p(args.target_epsilon, pi) if pi is not None and p_needed is not None else None
     units = rr.Composition(p, pi_min, args.units, args.grid)
     return {

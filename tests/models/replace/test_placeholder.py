@@ -3,6 +3,7 @@
 import math
 
 import pytest
+
 from sottovoce.models.edits import apply_edits
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.randomness import Secret
@@ -48,7 +49,7 @@ def test_an_id_used_twice_for_different_texts_does_not_share_its_coin():
 def test_ledger_at_p_below_one_is_infinite_with_delta():
     assert Redact(p=1.0).ledger().sound["unit"] == 0
     entry = Redact(p=0.9).ledger()
-    assert entry.sound["unit"] == math.inf and entry.sound["delta_unit"] == pytest.approx(0.1)
+    assert entry.sound["unit"] == math.inf and entry.parameters["delta_unit_at_epsilon_0"] == pytest.approx(0.1)
     assert "infinite" in entry.says
 
 
