@@ -8,9 +8,24 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from apache_beam.options.pipeline_options import FlinkRunnerOptions, PipelineOptions
+from apache_beam.options.pipeline_options import FlinkRunnerOptions, PipelineOptions, SetupOptions
 
 RUNNERS = ("direct", "flink", "dataflow")
+
+
+class GpuOptions(PipelineOptions):
+    """Resource hints for the stages whose model runs on a GPU (`device: cuda` in the job), and for no other."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: Any) -> None:
+        parser.add_argument("--gpu_accelerator", help="such as type:nvidia-tesla-t4;count:1;install-nvidia-driver")
+        parser.add_argument("--gpu_min_ram", help="memory of the machine that holds the GPU, such as 16GB")
+
+
+def gpu_hints(options: PipelineOptions) -> tuple[tuple[str, str], ...]:
+    gpu = options.view_as(GpuOptions)
+    hints = {"accelerator": gpu.gpu_accelerator, "min_ram": gpu.gpu_min_ram}
+    return tuple((name, value) for name, value in hints.items() if value)
 
 
 def beam_options(runner: str, workers: int, arguments: Sequence[str]) -> PipelineOptions:
@@ -20,17 +35,19 @@ def beam_options(runner: str, workers: int, arguments: Sequence[str]) -> Pipelin
     if runner == "direct" and workers > 1:
         values |= {"direct_num_workers": workers, "direct_running_mode": "multi_processing"}
     options = PipelineOptions([*_as_flags(values), *arguments])
-    if runner == "flink":
-        _find_job_server(options.view_as(FlinkRunnerOptions))
+    flink, setup = options.view_as(FlinkRunnerOptions), options.view_as(SetupOptions)
+    flink.flink_job_server_jar = _in_checkout(flink.flink_job_server_jar, flink_version=flink.flink_version)
+    setup.setup_file = _in_checkout(setup.setup_file)
     return options
 
 
-def _find_job_server(options: FlinkRunnerOptions) -> None:
-    """The job server that was built for this version of Flink in the checkout; None lets Beam fetch its own."""
-    if options.flink_job_server_jar and "{flink_version}" in options.flink_job_server_jar:
-        name = options.flink_job_server_jar.format(flink_version=options.flink_version)
-        built = Path(str(resources.files("sottovoce.runner_configs"))).parent / name
-        options.flink_job_server_jar = str(built) if built.exists() else None
+def _in_checkout(path: str | None, **values: str) -> str | None:
+    """'{checkout}/name' of a runner's file -> the path, or None where the package was installed without a checkout."""
+    if path is None or not path.startswith("{checkout}"):
+        return path
+    checkout = Path(str(resources.files("sottovoce.runner_configs"))).parent
+    found = Path(path.format(checkout=checkout, **values))
+    return str(found) if found.exists() else None
 
 
 def _as_flags(values: dict[str, Any]) -> list[str]:

@@ -12,6 +12,7 @@ from apache_beam.io.filesystems import FileSystems
 from sottovoce.models.records import Failure, Source
 from sottovoce.models.tally import Tally
 from sottovoce.transforms.detect import DetectEntities
+from sottovoce.transforms.gpu import gpu_hints
 from sottovoce.transforms.job import Job
 from sottovoce.transforms.read import Corpus, ReadCorpus
 from sottovoce.transforms.route import RouteDialogues
@@ -39,7 +40,7 @@ def build_graph(pipeline: beam.Pipeline, job: Job, corpus: Corpus) -> None:
     if job.nightly:
         batches = follow(batches | "SkipTaken" >> SkipTaken(job))
     batches | "RememberTaken" >> RememberTaken(job, corpus.records)
-    detected = follow(batches | "Detect" >> DetectEntities(job))
+    detected = follow(batches | "Detect" >> DetectEntities(job).with_resource_hints(**gpu_hints(job, job.detect)))
     if job.nightly:
         detected = follow(detected | "ChargeSpeakers" >> ChargeSpeakers(job, corpus.records))
     if counting_of(job.replace) is not None:

@@ -19,7 +19,7 @@ from rich.console import Console
 
 from sottovoce.models.errors import RunError
 from sottovoce.models.randomness import Secret
-from sottovoce.pipelines.beam_options import beam_options
+from sottovoce.pipelines.beam_options import beam_options, gpu_hints
 from sottovoce.pipelines.graph import build_graph
 from sottovoce.pipelines.job_file import JobFile
 from sottovoce.pipelines.run_folder import RunFolder, run_id
@@ -64,7 +64,8 @@ def prepare(order: Order, **changes: Any) -> Prepared:
     folder = RunFolder(order.output, run_id(job_file.identity, corpus.fingerprint))
     job = _make_job(job_file, corpus, _sinks_for(job_file, corpus), folder, order.secret)
     options = beam_options(order.runner, order.workers, order.beam_arguments)
-    return Prepared(order, corpus, folder, dataclasses.replace(job, **changes), options)
+    job = dataclasses.replace(job, gpu_hints=gpu_hints(options), **changes)
+    return Prepared(order, corpus, folder, job, options)
 
 
 def execute(run: Prepared) -> dict[str, Any]:

@@ -49,6 +49,7 @@ class Job:
     input: InputSettings = field(default_factory=InputSettings)
     audio: AudioSettings = field(default_factory=AudioSettings)
     progress_dir: str | None = None
+    gpu_hints: tuple[tuple[str, str], ...] = ()  # Beam's resource hints for stages whose model runs on a GPU
     corpus_values: Any = None  # driver only: the PCollection of lists counted in the corpus, for the replacement
     # Of a nightly run: the state of earlier ones, and what a speaker may spend over all of them.
     nightly: bool = False

@@ -12,6 +12,7 @@ from sottovoce.models.records import SpeechSlice, Utterance
 from sottovoce.models.tally import Tally
 from sottovoce.transforms.align import AlignWords
 from sottovoce.transforms.duplicates import keep_first
+from sottovoce.transforms.gpu import gpu_hints
 from sottovoce.transforms.job import Job
 from sottovoce.transforms.load import LoadSpeech
 from sottovoce.transforms.mask import MaskWords
@@ -38,17 +39,18 @@ class SpeechSink(beam.PTransform):
         job = self._job
         failures: list[Any] = []
         tallies: list[Any] = []
-        passed = batches | "InSmallParts" >> beam.FlatMap(_small_parts)
+        hints = gpu_hints(job, job.align, job.voice, job.mask)
+        passed = batches | "InSmallParts" >> beam.FlatMap(_small_parts).with_resource_hints(**hints)
         # The original aligns best, and its phones help the voice; COMPRISE aligns what the voice made of it.
         middle = (AlignWords, AnonymiseVoice) if job.audio.align_on == "original" else (AnonymiseVoice, AlignWords)
         for stage in (LoadSpeech, *middle, MaskWords, SliceSpeech):
-            outputs = passed | stage(job)
+            outputs = passed | stage(job).with_resource_hints(**hints)
             passed = outputs.passed
             failures += outputs.failures
             tallies += outputs.tallies
         parts = (
             passed
-            | "StageAudio" >> beam.ParDo(StageAudio(job.run_uri))
+            | "StageAudio" >> beam.ParDo(StageAudio(job.run_uri)).with_resource_hints(**hints)
             | "ByUtterance" >> beam.GroupByKey()
             | "DropCopies" >> beam.ParDo(_DropCopies(job.secret)).with_outputs(FAILURES, TALLY, main=PASSED)
         )
