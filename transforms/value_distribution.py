@@ -36,6 +36,10 @@ class CountValues(beam.PTransform):
     def expand(self, batches: beam.PCollection) -> beam.PCollection:
         job, settings = self._job, self._settings
         contributions = batches | "Values" >> beam.ParDo(_Contributions(job.replace, job.secret))
+        listed: frozenset[Pair] = frozenset()
+        if settings.vocabulary == "list":
+            listed = frozenset(job.replace.make().listed_values())
+            contributions |= "OnlyListed" >> beam.Filter(lambda keyed: keyed[1][1:] in listed)
         if settings.epsilon is None:
             pairs = contributions | "All" >> beam.Map(lambda keyed: (keyed[1][1:], 1))
         else:
@@ -44,21 +48,12 @@ class CountValues(beam.PTransform):
                 | "BoundEachSpeaker" >> beam.CombinePerKey(_Smallest(settings.values_per_speaker))
                 | "One" >> beam.FlatMap(lambda keyed: [(item[1:], 1) for item in keyed[1]])
             )
-            if settings.vocabulary == "list":
-                pairs = self._of_public_lists(pairs)
-        return (
-            pairs
-            | "Count" >> beam.CombinePerKey(sum)
-            | "Noise" >> beam.FlatMap(_release, settings, job.secret, job.run_uri)
-            | "Gather" >> beam.CombineGlobally(_Gather())
-        )
-
-    def _of_public_lists(self, pairs: beam.PCollection) -> beam.PCollection:
-        """Every listed value, said or not; values outside the lists are left out."""
-        listed = frozenset(self._job.replace.make().listed_values())
-        zeros = pairs.pipeline | "Listed" >> beam.Create([(pair, 0) for pair in sorted(listed)])
-        known = pairs | "OnlyListed" >> beam.Filter(lambda counted: counted[0] in listed)
-        return (known, zeros) | "WithZeros" >> beam.Flatten()
+        counts = pairs | "Count" >> beam.CombinePerKey(sum)
+        if listed:
+            gathered = counts | "Gather" >> beam.CombineGlobally(_Gather())
+            return gathered | "Noise" >> beam.Map(_release_listed, listed, settings, job.secret, job.run_uri)
+        released = counts | "Noise" >> beam.FlatMap(_release, settings, job.secret, job.run_uri)
+        return released | "Gather" >> beam.CombineGlobally(_Gather())
 
 
 class _Contributions(beam.DoFn):
@@ -104,6 +99,14 @@ def _release(
     weight = noisy_count(pair, count, settings, secret, run)
     if weight is not None:
         yield pair, weight
+
+
+def _release_listed(
+    counts: dict[str, dict[str, float]], listed: Iterable[Pair], settings: CountSettings, secret: Secret, run: str
+) -> dict[str, dict[str, float]]:
+    """Every listed value, said or not."""
+    found = (((type_, value), int(counts.get(type_, {}).get(value, 0))) for type_, value in listed)
+    return gather(released for counted in found for released in _release(counted, settings, secret, run))
 
 
 class _Gather(beam.CombineFn):

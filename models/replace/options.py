@@ -62,5 +62,5 @@ class SurrogateOptions:
             delta=self.corpus_delta,
             noise=self.corpus_noise,
             values_per_speaker=self.values_per_speaker,
-            vocabulary=self.corpus_vocabulary,
+            vocabulary=self.corpus_vocabulary if self.values == "corpus" else "open",
         )
