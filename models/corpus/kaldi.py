@@ -43,6 +43,9 @@ class Row:
     def __repr__(self) -> str:
         return f"<Row: {self.table}, line {self.line}>"
 
+    def __reduce__(self) -> tuple[Any, ...]:  # a slotted dataclass pickles slowly by itself, and rows cross shuffles
+        return Row, (self.table, self.key, self.values, self.line, self.refusal)
+
 
 @dataclass(frozen=True)
 class Kaldi:
