@@ -19,7 +19,7 @@ from apache_beam.io.filesystems import FileSystems
 from sottovoce.models.errors import RunError
 from sottovoce.pipelines.job_file import NightlySettings
 from sottovoce.pipelines.run import Order, execute, prepare
-from sottovoce.pipelines.run_folder import COMMITTED, LOCK, RunFolder, remove_tree
+from sottovoce.pipelines.run_folder import COMMITTED, LOCK, MARKER, TRAINING, RunFolder, remove_tree
 from sottovoce.transforms.state import FOLDER, tables_of
 
 RETIRED, NIGHT_LOCK = "_RETIRED.json", "_NIGHTLY.lock"
@@ -118,7 +118,7 @@ def _clear_unfinished(output: str) -> None:
 
 
 def _retire(output: str, keep_runs: int) -> list[str]:
-    """Remove the records of all but the newest runs; their state stays, under a name that says it is all there is."""
+    """Remove the records of all but the newest runs; their state stays, under a name that says so, and their models."""
     kept = [(folder, record) for folder, record in _finished_runs(output) if folder.committed() is not None]
     retired = []
     for folder, record in kept[:-keep_runs]:
@@ -126,7 +126,7 @@ def _retire(output: str, keep_runs: int) -> list[str]:
         record = record | {"shards": [shard for shard in record["shards"] if shard["sink"] == FOLDER]}
         folder.write_json(RETIRED, record)
         FileSystems.delete([folder.path(COMMITTED)])
-        folder.clear(keep=(FOLDER, RETIRED, LOCK))
+        folder.clear(keep=(FOLDER, RETIRED, LOCK, MARKER, TRAINING))
         folder.release()
         retired.append(folder.name)
     return retired

@@ -8,6 +8,7 @@ OUT/<run id>/<sink>/part-*.parquet   the safe records
             /_work/                  in progress: staged slices, shard notes, tally; removed at commit
             /_LOCK.json              who is writing; removed at the end
             /_COMMITTED.json         shards with sha256 and row counts, and the counts of the run
+            /_TRAINING.json          later: the training that was started from the run, with its files in training/
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from sottovoce.models.errors import RunError
 from sottovoce.transforms.write import write_then_rename
 
 COMMITTED, LOCK, WORK = "_COMMITTED.json", "_LOCK.json", "_work"
+MARKER, TRAINING = "_TRAINING.json", "training"
 
 
 def run_id(resolved_job: dict[str, Any], fingerprint: str) -> str:
@@ -63,6 +65,11 @@ class RunFolder:
 
     def begin(self) -> None:
         """Take the folder, and clear what an unfinished or replaced run left in it."""
+        if FileSystems.exists(self.path(MARKER)):
+            raise RunError(
+                f"training was started from {self.name}: a job may be reading it, and replacing it would train on the same "
+                f"people twice. To allow that, cancel the job and remove {self.path(MARKER)}"
+            )
         self.take()
         if FileSystems.exists(self.path(COMMITTED)):
             FileSystems.delete([self.path(COMMITTED)])  # first: what is being cleared is no longer committed

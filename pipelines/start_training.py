@@ -25,7 +25,7 @@ from sottovoce.models.gate import Check, Gate
 from sottovoce.models.launch import TABLE, TrainingJob
 from sottovoce.models.ledger.book import from_json
 from sottovoce.models.settings import Spec, build, read_spec
-from sottovoce.pipelines.run_folder import COMMITTED, RunFolder
+from sottovoce.pipelines.run_folder import COMMITTED, TRAINING, RunFolder
 from sottovoce.pipelines.training_marker import Marker, create_marker, one_at_a_time, read_marker, write_marker
 from sottovoce.transforms.write import write_then_rename
 
@@ -106,7 +106,7 @@ def _may_retry(marker: Marker) -> bool:
 
 
 def _submit(folder: RunFolder, marker: Marker) -> Marker:
-    job_folder = folder.path("training", f"job-{marker.attempt}")
+    job_folder = folder.path(TRAINING, f"job-{marker.attempt}")
     settings_path = FileSystems.join(job_folder, "train.yaml")
     # Always the marker's own text: a job that was submitted before a crash may be reading it.
     write_then_rename(settings_path, lambda file: file.write(marker.train_yaml.encode()))
@@ -117,7 +117,7 @@ def _submit(folder: RunFolder, marker: Marker) -> Marker:
         "--config",
         settings_path,
         "--out",
-        folder.path("training", "model"),
+        folder.path(TRAINING, "model"),
     ]
     if marker.attempt > 1:  # a checkpoint carries the privacy count of the attempts before
         program += ["--resume"]

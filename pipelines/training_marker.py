@@ -20,9 +20,9 @@ from apache_beam.io.filesystems import FileSystems
 from sottovoce.models.errors import RunError
 from sottovoce.models.launch import Handle, Launcher
 from sottovoce.models.settings import read_spec
-from sottovoce.pipelines.run_folder import RunFolder
+from sottovoce.pipelines.run_folder import MARKER, RunFolder
 
-MARKER, LOCK = "_TRAINING.json", "_TRAINING.lock"
+LOCK = "_TRAINING.lock"
 
 
 @dataclass(frozen=True)

@@ -48,8 +48,9 @@ def run(args: argparse.Namespace) -> int:
 def _show_all(args: argparse.Namespace) -> int:
     from apache_beam.io.filesystems import FileSystems
 
+    from sottovoce.pipelines.run_folder import MARKER
     from sottovoce.pipelines.start_training import open_run
-    from sottovoce.pipelines.training_marker import MARKER, read_marker
+    from sottovoce.pipelines.training_marker import read_marker
 
     found = FileSystems.match([FileSystems.join(args.run, "*", MARKER)])[0].metadata_list
     if not found:

@@ -133,6 +133,14 @@ def test_retry_resumes_a_failed_job_and_refuses_to_repeat_a_good_one(tmp_path, r
     assert len(ran(tmp_path)) == 1
 
 
+def test_a_run_that_training_was_started_from_is_not_replaced(run, files):
+    start_training(str(run), *files)
+    before = sorted(run.rglob("*.parquet"))
+    with pytest.raises(RunError, match="the same people twice"):
+        starting.open_run(str(run)).begin()
+    assert sorted(run.rglob("*.parquet")) == before and (run / "_COMMITTED.json").exists()
+
+
 def test_runs_of_one_name_in_two_folders_have_keys_of_their_own(tmp_path, files):
     first = make_run(tmp_path / "a" / "run-1")
     second = make_run(tmp_path / "b" / "run-1", failed=3)

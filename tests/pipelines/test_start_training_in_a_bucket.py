@@ -8,9 +8,9 @@ from storage_stand_in import StorageStandIn
 from vertex_stand_in import VertexStandIn
 
 from sottovoce.pipelines import cli
-from sottovoce.pipelines.run_folder import RunFolder
+from sottovoce.pipelines.run_folder import MARKER, RunFolder
 from sottovoce.pipelines.start_training import start_training
-from sottovoce.pipelines.training_marker import MARKER, create_marker, read_marker
+from sottovoce.pipelines.training_marker import create_marker, read_marker
 
 pytestmark = pytest.mark.slow
 RUN = "gs://bucket/out/run-1"
