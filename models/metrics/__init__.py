@@ -1,0 +1,1 @@
+"""Figures that say what a protection is worth."""
