@@ -1,0 +1,178 @@
+"""Labelled sentences for intent and slot models, read from the `slu` sink or from JSON lines.
+
+A row has `text, intent, slots` (characters [begin, end) and a name) or `tokens, tags, intent` (BIO). Rows without an
+intent cannot be learned from and are counted, not kept. Every other fault stops the reading, and names the file and the
+line but never what stands there.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sottovoce.models.errors import CorpusError
+from sottovoce.models.records import Source
+
+TOKEN = re.compile(r"\w+|[^\w\s]")
+SUFFIXES = (".parquet", ".jsonl", ".jsonl.gz")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Example:
+    """`speaker` is what speaker-level privacy counts by; None where the data does not say."""
+
+    tokens: tuple[str, ...]
+    tags: tuple[str, ...]
+    intent: str
+    source: Source
+    speaker: str | None = None
+
+    def __repr__(self) -> str:
+        return "<Example: sensitive>"
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The names that a model may answer with. They are published with the model: the schema counts as public."""
+
+    intents: tuple[str, ...]
+    slots: tuple[str, ...]
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return ("O", *(f"{part}-{slot}" for slot in self.slots for part in "BI"))
+
+
+@dataclass(frozen=True, repr=False)
+class Corpus:
+    examples: list[Example]
+    without_intent: int
+
+
+class _Fault(Exception):
+    """What is wrong with a row, in words that quote nothing of it."""
+
+
+def read_corpus(path: str | Path, split: str | None = None) -> Corpus:
+    """Examples of a file, or of all files of a folder in the order of their names; `split` keeps rows of that split."""
+    examples, without = [], 0
+    for file in _files(Path(path)):
+        for line, row in _rows(file):
+            if split is not None and row.get("split") != split:
+                continue
+            if not row.get("intent"):
+                without += 1
+                continue
+            try:
+                examples.append(_example(row, Source(file.name, line)))
+            except _Fault as fault:
+                raise CorpusError(f"{file.name}: line {line}: {fault}") from None
+    return Corpus(examples, without)
+
+
+def labels_of(examples: Iterable[Example]) -> Labels:
+    rows = list(examples)
+    slots = {tag[2:] for row in rows for tag in row.tags if tag != "O"}
+    return Labels(tuple(sorted({row.intent for row in rows})), tuple(sorted(slots)))
+
+
+def check_labels(examples: Iterable[Example], labels: Labels) -> None:
+    """Data that uses a name outside a declared schema is refused: the model would silently learn to drop it."""
+    for row in examples:
+        for kind, used, known in (
+            ("intent", {row.intent}, set(labels.intents)),
+            ("slot", {tag[2:] for tag in row.tags if tag != "O"}, set(labels.slots)),
+        ):
+            if used - known:
+                raise CorpusError(
+                    f"{row.source.file}: line {row.source.line}: unknown {kind}; `labels` declares {len(known)} others. "
+                    "Declare it, or leave `labels` out to take the names from the data"
+                )
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.exists():
+        raise CorpusError(f"{path}: does not exist; expected a file or folder of {', '.join(SUFFIXES)}")
+    files = [path] if path.is_file() else sorted(file for file in path.iterdir() if file.name.endswith(SUFFIXES))
+    if not files or not all(file.name.endswith(SUFFIXES) for file in files):
+        raise CorpusError(f"{path}: no data to train on; expected {', '.join(SUFFIXES)}")
+    return files
+
+
+def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    if file.suffix == ".parquet":
+        yield from enumerate(_parquet_rows(file), 1)
+        return
+    open_text: Any = gzip.open if file.suffix == ".gz" else open
+    with open_text(file, "rt", encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except json.JSONDecodeError:
+                row = None
+            if not isinstance(row, dict):
+                raise CorpusError(f"{file.name}: line {number}: not a JSON object")
+            yield number, row
+
+
+def _parquet_rows(file: Path) -> Iterator[Mapping[str, Any]]:
+    import pyarrow.parquet as parquet
+    from pyarrow import ArrowInvalid
+
+    try:
+        table = parquet.ParquetFile(file)
+    except (ArrowInvalid, OSError):
+        raise CorpusError(f"{file.name}: not a Parquet file, or damaged") from None
+    missing = {"text", "intent", "slots"} - set(table.schema_arrow.names)
+    if missing:
+        raise CorpusError(f"{file.name}: columns {', '.join(sorted(missing))} are missing; expected an slu sink")
+    for batch in table.iter_batches():
+        yield from batch.to_pylist()
+
+
+def _example(row: Mapping[str, Any], source: Source) -> Example:
+    tokens, tags = _given_tags(row) if "tokens" in row else _tags_from_slots(row)
+    speaker = row.get("speaker")
+    return Example(tokens, tags, str(row["intent"]), source, None if speaker is None else str(speaker))
+
+
+def _given_tags(row: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    tokens, tags = row["tokens"], row.get("tags")
+    if not isinstance(tokens, list) or not isinstance(tags, list) or not all(isinstance(x, str) for x in tokens + tags):
+        raise _Fault("tokens and tags must be two lists of text")
+    if len(tokens) != len(tags):
+        raise _Fault(f"{len(tags)} tags for {len(tokens)} tokens; each token needs its tag")
+    if not tokens:
+        raise _Fault("no tokens")
+    for place, tag in enumerate(tags, 1):
+        if tag != "O" and not (tag[:2] in ("B-", "I-") and len(tag) > 2):
+            raise _Fault(f"tag {place} is none of O, B-name, I-name")
+    repaired = []
+    for before, tag in zip(["O", *tags], tags, strict=False):
+        begins = tag[0] == "I" and before[2:] != tag[2:]  # as conlleval reads an I- that continues nothing
+        repaired.append(f"B-{tag[2:]}" if begins else tag)
+    return tuple(tokens), tuple(repaired)
+
+
+def _tags_from_slots(row: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    text = row.get("text")
+    places = [match.span() for match in TOKEN.finditer(text)] if isinstance(text, str) else []
+    if not places:
+        raise _Fault("the text has no word")
+    begins, ends = {b: i for i, (b, _) in enumerate(places)}, {e: i for i, (_, e) in enumerate(places)}
+    tags = ["O"] * len(places)
+    for number, slot in enumerate(row.get("slots") or (), 1):
+        first, last = begins.get(slot["begin"]), ends.get(slot["end"])
+        if first is None or last is None or last < first:
+            raise _Fault(f"slot {number} does not begin and end where words do: label not aligned with tokens")
+        if any(tag != "O" for tag in tags[first : last + 1]):
+            raise _Fault(f"slot {number} overlaps another one")
+        tags[first : last + 1] = [f"B-{slot['name']}"] + [f"I-{slot['name']}"] * (last - first)
+    return tuple(text[b:e] for b, e in places), tuple(tags)  # type: ignore[index]

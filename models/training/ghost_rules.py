@@ -1,0 +1,166 @@
+"""What each kind of layer contributes to a unit's gradient, in factors that are never multiplied out per unit.
+
+A rule takes the layer, what it saw (its inputs, then its output) and the slope of the loss by its output, and yields
+(parameter, factor). Rows come first in every tensor; `rows_per_unit` neighbours are one unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from sottovoce.models.training.crf import Transitions
+from sottovoce.models.training.lstm import Recurrence
+
+
+class Factor(Protocol):
+    def square_norms(self) -> Tensor:
+        """[units]: the squared norm of each unit's gradient."""
+
+    def weighted_sum(self, weights: Tensor) -> Tensor:
+        """The sum over units of weight times gradient, in the shape of the parameter."""
+
+    def joined(self, other: Any) -> Factor:
+        """The same layer was used twice: one gradient, of both uses."""
+
+
+@dataclass
+class Outer:
+    """gradient = sum over places of b a', with a [units, places, inputs] and b [units, places, outputs]."""
+
+    a: Tensor
+    b: Tensor
+    transposed: bool = False
+
+    def square_norms(self) -> Tensor:
+        places, inputs, outputs = self.a.shape[1], self.a.shape[2], self.b.shape[2]
+        if places * (inputs + outputs) < inputs * outputs:
+            gram = torch.bmm(self.a, self.a.mT).mul_(torch.bmm(self.b, self.b.mT))
+            return gram.sum((1, 2)).clamp_min_(0)
+        return torch.bmm(self.b.mT, self.a).square_().sum((1, 2))
+
+    def weighted_sum(self, weights: Tensor) -> Tensor:
+        left = (self.b * weights[:, None, None]).flatten(0, 1)
+        right = self.a.flatten(0, 1)
+        return right.mT @ left if self.transposed else left.mT @ right
+
+    def joined(self, other: Outer) -> Outer:
+        return Outer(torch.cat([self.a, other.a], 1), torch.cat([self.b, other.b], 1), self.transposed)
+
+
+@dataclass
+class Lookup:
+    """gradient row v = sum over places with id v of b; ids [units, places], b [units, places, width]."""
+
+    ids: Tensor
+    b: Tensor
+    rows: int
+
+    def square_norms(self) -> Tensor:
+        places, width = self.ids.shape[1], self.b.shape[2]
+        if places * places <= self.rows * width:
+            same = self.ids.unsqueeze(1) == self.ids.unsqueeze(2)
+            return (torch.bmm(self.b, self.b.mT) * same).sum((1, 2)).clamp_min_(0)
+        units = len(self.ids)
+        shifted = self.ids + self.rows * torch.arange(units, device=self.ids.device).unsqueeze(1)
+        table = self.b.new_zeros(units * self.rows, width).index_add_(0, shifted.flatten(), self.b.flatten(0, 1))
+        return table.square_().view(units, -1).sum(1)
+
+    def weighted_sum(self, weights: Tensor) -> Tensor:
+        scaled = (self.b * weights[:, None, None]).flatten(0, 1)
+        return self.b.new_zeros(self.rows, self.b.shape[2]).index_add_(0, self.ids.flatten(), scaled)
+
+    def joined(self, other: Lookup) -> Lookup:
+        return Lookup(torch.cat([self.ids, other.ids], 1), torch.cat([self.b, other.b], 1), self.rows)
+
+
+@dataclass
+class Direct:
+    """The gradient of each unit itself, where it is small: [units, *shape]."""
+
+    gradients: Tensor
+
+    def square_norms(self) -> Tensor:
+        return self.gradients.flatten(1).square().sum(1)
+
+    def weighted_sum(self, weights: Tensor) -> Tensor:
+        return torch.tensordot(weights, self.gradients, dims=1)
+
+    def joined(self, other: Direct) -> Direct:
+        return Direct(self.gradients + other.gradients)
+
+
+Rule = Callable[[Any, tuple[Any, ...], Tensor, int], Iterator[tuple[Tensor, Factor]]]
+
+
+def _linear(layer: nn.Linear, seen: tuple[Any, ...], slope: Tensor, r: int) -> Iterator[tuple[Tensor, Factor]]:
+    b = _places(slope, r)
+    yield layer.weight, Outer(_places(seen[0], r), b)
+    if layer.bias is not None:
+        yield layer.bias, Direct(b.sum(1))
+
+
+def _embedding(layer: nn.Embedding, seen: tuple[Any, ...], slope: Tensor, r: int) -> Iterator[tuple[Tensor, Factor]]:
+    b, ids = _places(slope, r), seen[0].reshape(len(slope) // r, -1)
+    if layer.padding_idx is not None:
+        b = b * (ids != layer.padding_idx).unsqueeze(-1)
+    yield layer.weight, Lookup(ids, b, layer.num_embeddings)
+
+
+def _layer_norm(layer: nn.LayerNorm, seen: tuple[Any, ...], slope: Tensor, r: int) -> Iterator[tuple[Tensor, Factor]]:
+    b = _places(slope, r)
+    if layer.elementwise_affine:
+        normed = nn.functional.layer_norm(seen[0].detach().float(), layer.normalized_shape, eps=layer.eps)
+        yield layer.weight, Direct((_places(normed, r) * b).sum(1))
+        if layer.bias is not None:
+            yield layer.bias, Direct(b.sum(1))
+
+
+def _recurrence(layer: Recurrence, seen: tuple[Any, ...], slope: Tensor, r: int) -> Iterator[tuple[Tensor, Factor]]:
+    """[time, direction, row, x]: the two directions are two products of one parameter."""
+    before = seen[1][1].detach()
+    yield layer.weight, BothWays([Outer(_timed(before[:, d], r), _timed(slope[:, d], r), True) for d in (0, 1)])
+
+
+def _transitions(layer: Transitions, seen: tuple[Any, ...], slope: Tensor, r: int) -> Iterator[tuple[Tensor, Factor]]:
+    yield layer.scores, Direct(slope.unflatten(0, (-1, r)).sum(1))
+
+
+@dataclass
+class BothWays:
+    """A parameter whose first axis is the direction."""
+
+    ways: list[Outer]
+
+    def square_norms(self) -> Tensor:
+        return torch.stack([way.square_norms() for way in self.ways]).sum(0)
+
+    def weighted_sum(self, weights: Tensor) -> Tensor:
+        return torch.stack([way.weighted_sum(weights) for way in self.ways])
+
+    def joined(self, other: BothWays) -> BothWays:
+        return BothWays([mine.joined(theirs) for mine, theirs in zip(self.ways, other.ways, strict=True)])
+
+
+RULES: dict[type, Rule] = {
+    nn.Linear: _linear,
+    nn.Embedding: _embedding,
+    nn.LayerNorm: _layer_norm,
+    Recurrence: _recurrence,
+    Transitions: _transitions,
+}
+
+
+def _places(tensor: Tensor, rows_per_unit: int) -> Tensor:
+    """[rows, ..., width] -> [units, places, width] in single precision or better."""
+    flat = tensor.detach().reshape(len(tensor) // rows_per_unit, -1, tensor.shape[-1])
+    return flat if flat.dtype == torch.float64 else flat.float()
+
+
+def _timed(tensor: Tensor, rows_per_unit: int) -> Tensor:
+    """[time, rows, width] -> [units, places, width]."""
+    return _places(tensor.transpose(0, 1), rows_per_unit)
