@@ -6,6 +6,7 @@ picture is fetched, so the page can be archived, mailed and printed.
 
 from __future__ import annotations
 
+import datetime
 import math
 from importlib import resources
 
@@ -30,6 +31,7 @@ def render_report(summary: RunSummary) -> str:
         "count": lambda number: f"{number:,}",
         "share": lambda number: f"{number:.0%}",
         "size": in_bytes,
+        "moment": as_moment,
         "time": in_time,
         "epsilon": in_epsilon,
         "odds": in_odds,
@@ -41,6 +43,12 @@ def render_report(summary: RunSummary) -> str:
         longest_s=max((stage.seconds for stage in summary.stages), default=0.0) or 1.0,
         settings=yaml.safe_dump(dict(summary.settings), sort_keys=False),
     )
+
+
+def as_moment(iso: str) -> str:
+    """2026-01-02T03:04:05+00:00 -> 2026-01-02 03:04 UTC"""
+    moment = datetime.datetime.fromisoformat(iso)
+    return f"{moment.astimezone(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC"
 
 
 def in_bytes(number: float) -> str:
@@ -70,7 +78,7 @@ def in_odds(figure: float | str | None) -> str:
         return ""
     epsilon = float(figure)
     if epsilon == 0:
-        return "nothing"
+        return "not at all"
     if epsilon > LARGEST_USEFUL_EPSILON:
         return "no useful bound"
     factor = math.exp(epsilon)

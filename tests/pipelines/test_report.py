@@ -38,7 +38,7 @@ ENTRIES = (
 
 SUMMARY = RunSummary(
     run_id="run-0123456789ab",
-    created="2026-01-02 03:04 UTC",
+    created="2026-01-02T03:04:05+00:00",
     duration_s=83.4,
     records_read=12_322,
     dialogues=64,
@@ -47,7 +47,7 @@ SUMMARY = RunSummary(
     sinks=(SinkSummary("stt_am", 0.25, 101, 1, 1_250_000, 201.5), SinkSummary("stt_lm", 0.75, 81, 2, 9_800)),
     failures=(FailureSummary("align", "speech_and_text_differ", "speech that says the text", 3),),
     stages=(StageSummary("read", 322, 322, 0.12), StageSummary("align", 84, 81, 31.0)),
-    ledger=open_book("run-0123456789ab", "2026-01-02 03:04 UTC", ENTRIES, ("stt_am", "stt_lm")),
+    ledger=open_book("run-0123456789ab", "2026-01-02T03:04:05+00:00", ENTRIES, ("stt_am", "stt_lm")),
     settings={"sinks": {"stt_am": 0.25, "stt_lm": 0.75}, "replace": {"use": "random", "p": 0.9}},
     sections=(Section("Measured privacy", ("attacker", "EER"), (("ignorant", "41 %"),), "Higher is better."),),
 )
@@ -61,6 +61,7 @@ def page() -> str:
 def test_it_tells_what_came_in_what_went_where_what_failed_and_what_is_not_protected(page):
     expected = [
         "run-0123456789ab",
+        "2026-01-02 03:04 UTC",
         "12,322",
         "1.2 MB",
         "speech_and_text_differ",
@@ -127,7 +128,7 @@ def test_numbers_are_written_for_people():
     assert [in_time(s) for s in (0.0123, 2.0, 90, 7200)] == ["12 ms", "2.0 s", "1.5 min", "2.0 h"]
     assert [in_epsilon(e) for e in (0.0, 6.754, "inf", None)] == ["0", "6.75", "infinite", "not stated"]
     assert [in_odds(e) for e in (0.0, math.log(1.2), math.log(854), "inf")] == [
-        "nothing",
+        "not at all",
         "at most × 1.2",
         "at most × 854",
         "no useful bound",

@@ -5,6 +5,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sottovoce.models.errors import RunError, SettingsError
 from sottovoce.models.ledger.book import faults_of, from_json, open_book, to_json
 from sottovoce.models.records import LedgerEntry
