@@ -55,7 +55,8 @@ class Accounted(Protocol):
 def ledger_entry(strategy: Accounted, responses: Mapping[str, Sequence[Response]]) -> LedgerEntry:
     """`responses`: by type, one for each list that the strategy may draw from."""
     every = [response for own in responses.values() for response in own]
-    worst = max(every, key=lambda response: response.epsilon)
+    worst = max(response.epsilon for response in every)
+    p, pi_min = _dominating(strategy, every, worst)
     raw = strategy.values == "corpus_raw"
     spent, spent_delta = _spent_on_lists(strategy)
     units = {
@@ -74,22 +75,23 @@ def ledger_entry(strategy: Accounted, responses: Mapping[str, Sequence[Response]
         | {type_: {"p": 1.0, "epsilon_unit": 0.0, "list": "none: same shape"} for type_ in ALWAYS_REPLACED},
         "delta": strategy.delta + spent_delta,
         "epsilon_at_delta": {
-            name: math.inf if raw else spent + _composed(worst, count, strategy.delta) for name, count in units.items()
+            name: math.inf if raw else spent + Composition(p, pi_min, count).epsilon(strategy.delta)
+            for name, count in units.items()
         },
     } | _of_detector(strategy, every)
     if spent_delta:
         parameters |= {"epsilon_of_list": spent, "delta_of_list": spent_delta}
-    sound = {name: math.inf if raw else spent + count * worst.epsilon for name, count in units.items()}
+    sound = {name: math.inf if raw else spent + count * worst for name, count in units.items()}
     return LedgerEntry(
         stage="replace",
         mechanism=strategy.name,
-        says=_in_words(strategy, worst.epsilon),
+        says=_in_words(strategy, worst),
         not_protected=NOT_PROTECTED + strategy.not_protected,
         parameters=parameters,
         adjacency=f"one detected {strategy.unit} takes another value of the same list (same type, same form, and for "
         f"listed given names the same gender if keep_gender); position, type and all other words stay",
         assumptions=_assumptions(strategy),
-        paper=None if raw else {"unit": worst.epsilon},
+        paper=None if raw else {"unit": worst},
         sound=sound,
         infinite_because=_RAW if raw else None,
     )
@@ -97,22 +99,30 @@ def ledger_entry(strategy: Accounted, responses: Mapping[str, Sequence[Response]
 
 def _of_type(responses: Sequence[Response], strategy: Accounted) -> dict[str, float | str | None]:
     mean_p = min(response.mean_p for response in responses)
+    if strategy.values != "public":
+        return {"list": "counted in the corpus", "epsilon_unit": max(response.epsilon for response in responses)}
     return {
         "p": min(response.p if response.p_of is None else min(response.p_of.values()) for response in responses),
         "p_mean": mean_p,
-        "pi_min": min(response.distribution.pi_min for response in responses)
-        if strategy.values == "public"
-        else "of the list that the run counts",
+        "pi_min": min(response.distribution.pi_min for response in responses),
         "epsilon_unit": max(response.epsilon for response in responses),
         "fraction_in_clear": None if strategy.recall is None else 1 - strategy.recall * mean_p,
     }
 
 
-def _composed(worst: Response, units: int, delta: float) -> float:
-    """With one p for each value the three-outcome pair no longer dominates: pure epsilons are added there."""
-    if worst.p_of is not None:
-        return units * worst.epsilon
-    return Composition(worst.p, worst.distribution.pi_min, units).epsilon(delta)
+def _dominating(strategy: Accounted, responses: Sequence[Response], epsilon: float) -> tuple[float, float]:
+    """(p, pi_min) whose trade-off curve lies above that of every list: the largest epsilon with the largest 1 - p.
+
+    delta(e) = (1 - p) (1 - (e^e - 1) / (e^epsilon - 1)) grows in both. Where 1 - p is not one number (a p for each value,
+    or a list that is counted later), any epsilon-DP unit is dominated at 1 - p = (e^epsilon - 1) / (e^epsilon + 1).
+    """
+    if epsilon == 0:
+        return 1.0, 0.5
+    if strategy.values == "public" and all(response.p_of is None for response in responses):
+        kept = max(1 - response.p for response in responses)
+    else:
+        kept = math.tanh(epsilon / 2)
+    return 1 - kept, kept / math.expm1(epsilon) / (1 - kept)
 
 
 def _of_detector(strategy: Accounted, responses: Sequence[Response]) -> dict[str, Any]:

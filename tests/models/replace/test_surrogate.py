@@ -10,7 +10,7 @@ import pytest
 from sottovoce.models.edits import apply_edits
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.ledger.book import faults_of
-from sottovoce.models.randomised_response import epsilon_of
+from sottovoce.models.randomised_response import Composition, epsilon_of
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Source, Span, Utterance
 from sottovoce.models.replace.lists import class_of, public_lists
@@ -209,3 +209,13 @@ def test_options_that_make_no_sense_are_settings_errors(options):
 def test_nothing_of_the_value_shows_in_the_name_of_a_unit():
     (unit,) = Full().units_of(utterance("<PER john>"))
     assert "john" not in repr(unit) and not dataclasses.is_dataclass(repr(unit))
+
+
+def test_composition_in_the_ledger_covers_every_list_even_at_the_same_epsilon():
+    """A list of three values keeps far more often than one of thousands at the same epsilon: the former must rule."""
+    strategy = Full(target_epsilon=2.0, units_per_dialogue=10)
+    at_delta = strategy.ledger().parameters["epsilon_at_delta"]["dialogue"]
+    for key in ("times/noon", "places"):
+        response = strategy._response(key)
+        alone = Composition(response.p, response.distribution.pi_min, 10).epsilon(strategy.delta)
+        assert alone <= at_delta + 1e-9
