@@ -43,8 +43,8 @@ def beam_options(runner: str, workers: int, arguments: Sequence[str]) -> Pipelin
 
 def _in_checkout(path: str | None, **values: str) -> str | None:
     """'{checkout}/name' of a runner's file -> the path, or None where the package was installed without a checkout."""
-    if path is None or not path.startswith("{checkout}"):
-        return path
+    if not path or not path.startswith("{checkout}"):
+        return path or None
     checkout = Path(str(resources.files("sottovoce.runner_configs"))).parent
     found = Path(path.format(checkout=checkout, **values))
     return str(found) if found.exists() else None

@@ -15,6 +15,7 @@ from sottovoce.models.errors import SettingsError, SottovoceError
 
 COMMANDS = {
     "sanitize": ("sottovoce.pipelines.commands.sanitize", "turn a corpus into safe data sets"),
+    "finish": ("sottovoce.pipelines.commands.finish", "commit a run that was submitted and left alone"),
     "nightly": ("sottovoce.pipelines.commands.nightly", "sanitise what no committed run has taken yet"),
     "export": ("sottovoce.pipelines.commands.export", "write a committed run as Kaldi, NeMo or CoNLL"),
     "start-training": (

@@ -19,7 +19,7 @@ from sottovoce.transforms.route import RouteDialogues
 from sottovoce.transforms.rows import Row, to_row
 from sottovoce.transforms.sinks import sink_class
 from sottovoce.transforms.speaker_budget import ChargeSpeakers
-from sottovoce.transforms.stage import TALLY
+from sottovoce.transforms.stage import TALLY, uncounted
 from sottovoce.transforms.taken import RememberTaken, SkipTaken
 from sottovoce.transforms.value_distribution import CountValues, counting_of
 from sottovoce.transforms.write import WriteShards, write_then_rename
@@ -39,7 +39,7 @@ def build_graph(pipeline: beam.Pipeline, job: Job, corpus: Corpus) -> None:
     batches = follow(pipeline | "Read" >> ReadCorpus(corpus, job))
     if job.nightly:
         batches = follow(batches | "SkipTaken" >> SkipTaken(job))
-    batches | "RememberTaken" >> RememberTaken(job, corpus.records)
+    tallies.append(batches | "RememberTaken" >> RememberTaken(job, corpus.records) | "Taken" >> beam.Map(uncounted))
     detected = follow(batches | "Detect" >> DetectEntities(job).with_resource_hints(**gpu_hints(job, job.detect)))
     if job.nightly:
         detected = follow(detected | "ChargeSpeakers" >> ChargeSpeakers(job, corpus.records))
@@ -53,13 +53,14 @@ def build_graph(pipeline: beam.Pipeline, job: Job, corpus: Corpus) -> None:
         follow(
             rows | f"Write {sink}" >> WriteShards(job.run_uri, sink, branch.record_type, job.shards[sink], job.secret)
         )
-    _write_failures(failures, job)
+    tallies.append(_write_failures(failures, job))
     _write_tally(tallies, job)
 
 
-def _write_failures(failures: list[Any], job: Job) -> None:
+def _write_failures(failures: list[Any], job: Job) -> beam.PCollection:
     rows = failures | "Failures" >> beam.Flatten() | "FailureRows" >> beam.Map(_failure_rows)
-    rows | "Write failures" >> WriteShards(job.run_uri, "failures", Failure, 1, job.secret)
+    written = rows | "Write failures" >> WriteShards(job.run_uri, "failures", Failure, 1, job.secret)
+    return written.passed | "FailuresWritten" >> beam.Map(uncounted)
 
 
 def _failure_rows(failures: list[Failure]) -> list[Row]:
@@ -67,6 +68,7 @@ def _failure_rows(failures: list[Failure]) -> list[Row]:
 
 
 def _write_tally(tallies: list[Any], job: Job) -> None:
+    """The last write of the graph: every other write has put a tally into it. Where it is, the run can be committed."""
     path = FileSystems.join(job.run_uri, "_work", TALLY_FILE)
     merged = tallies | "Tallies" >> beam.Flatten() | "Merge" >> beam.CombineGlobally(_MergeTallies())
     merged | "WriteTally" >> beam.Map(_write_json, path)

@@ -15,6 +15,7 @@ from typing import Any
 
 import apache_beam as beam
 import yaml
+from apache_beam.runners.runner import PipelineState
 from rich.console import Console
 
 from sottovoce.models.errors import RunError
@@ -124,7 +125,7 @@ def _run_graph(run: Prepared, max_failures: int | float | None) -> None:
         with _progress(progress_dir, run.corpus, max_failures):
             pipeline = beam.Pipeline(options=run.options)
             build_graph(pipeline, dataclasses.replace(run.job, progress_dir=progress_dir), run.corpus)
-            pipeline.run().wait_until_finish()
+            state = pipeline.run().wait_until_finish()
     except Exception as error:
         if debug:
             raise
@@ -132,6 +133,8 @@ def _run_graph(run: Prepared, max_failures: int | float | None) -> None:
     finally:
         if progress_dir is not None:
             shutil.rmtree(progress_dir, ignore_errors=True)
+    if state != PipelineState.DONE:  # a cancelled job ends without an error
+        raise RunError(f"the job ended as {state}; nothing was committed")
 
 
 def _progress(directory: str | None, corpus: Corpus, max_failures: int | float | None) -> Any:

@@ -20,7 +20,7 @@ from sottovoce.transforms import members
 from sottovoce.transforms.job import Job
 from sottovoce.transforms.route import choose_sink
 from sottovoce.transforms.sinks import sink_class
-from sottovoce.transforms.stage import FAILURES, PASSED, TALLY, Outputs, utterance_failure
+from sottovoce.transforms.stage import FAILURES, PASSED, TALLY, Outputs, uncounted, utterance_failure
 from sottovoce.transforms.state import SPEAKERS, ReadState, WriteState, speaker_key
 
 STAGE, CHARGES = "budget", "charges"
@@ -48,8 +48,10 @@ class ChargeSpeakers(beam.PTransform):
             | "Join" >> beam.CoGroupByKey()
             | "Charge" >> beam.ParDo(_Charge(job)).with_outputs(FAILURES, TALLY, CHARGES, main=PASSED)
         )
-        parts[CHARGES] | "Remember" >> WriteState(job.run_uri, "speakers", SPEAKERS, self._shards)
-        return Outputs(parts[PASSED], (parts[FAILURES],), (parts[TALLY],))
+        remembered = parts[CHARGES] | "Remember" >> WriteState(job.run_uri, "speakers", SPEAKERS, self._shards)
+        return Outputs(
+            parts[PASSED], (parts[FAILURES],), (parts[TALLY], remembered | "Remembered" >> beam.Map(uncounted))
+        )
 
 
 def _by_speaker(batch: Sequence[Utterance], secret: Secret) -> Iterator[tuple[str, list[Utterance]]]:

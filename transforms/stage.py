@@ -32,6 +32,11 @@ class Outputs(NamedTuple):
     tallies: tuple[Any, ...]
 
 
+def uncounted(_: Any) -> Tally:
+    """The tally of a write that counts nothing: it only makes the tally of the run wait for that write."""
+    return Tally()
+
+
 class Step(Protocol):
     """What a stage does to its items. `many`, where a step has it, takes a whole batch at once (models like that)."""
 
