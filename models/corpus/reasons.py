@@ -8,7 +8,7 @@ MAX_LINE_BYTES = 1 << 20
 MAX_WORDS = 20_000
 MAX_CHARACTERS = 200_000
 MAX_ID_CHARACTERS = 512
-LABEL_PATTERN = r"[A-Za-z0-9_.:/+-]{1,64}"
+LABEL_PATTERN = r"[A-Za-z0-9_.:/+#-]{1,64}"
 
 
 class FileUnreadable(Refusal):
