@@ -22,7 +22,9 @@ from sottovoce.pipelines.summary import FailureSummary, RunSummary, SinkSummary,
 from sottovoce.transforms.job import Job
 from sottovoce.transforms.sinks import sink_class
 
-STAGE_ORDER = ("read", "detect", "replace", "regroup", "load", "align", "voice", "mask", "slice", "unlink", "write")
+TEXT_STAGES = ("read", "skip taken", "detect", "budget", "route", "replace", "regroup")
+SPEECH_STAGES = ("load", "align", "voice", "mask", "relisten", "slice", "unlink")
+STAGE_ORDER = (*TEXT_STAGES, *SPEECH_STAGES, "write")
 
 
 def write_results(job: Job, job_file: JobFile, folder: RunFolder, duration_s: float) -> dict[str, Any]:

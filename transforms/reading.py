@@ -29,6 +29,7 @@ class Reading(beam.DoFn):
         progress.flush()
 
     def report(self, refused: Sequence[Refused], passed: int, began: float) -> Iterator[beam.pvalue.TaggedOutput]:
+        seconds = time.perf_counter() - began  # before anything is passed on: what follows is not reading
         received = len(refused) + passed
         if not received:
             return
@@ -39,17 +40,16 @@ class Reading(beam.DoFn):
         if failures:
             yield beam.pvalue.TaggedOutput(FAILURES, failures)
         reasons = [failure.reason for failure in failures]
-        seconds = time.perf_counter() - began
         tally = Tally.of(STAGE, received=received, passed=passed, reasons=reasons, seconds=seconds)
         yield beam.pvalue.TaggedOutput(TALLY, tally)
 
     def sort_out(self, records: Sequence[Any], began: float) -> Iterator[Any]:
-        """A batch of what passed, and the report."""
+        """The report, then a batch of what passed."""
         progress.stop_if_asked(self._progress_dir)
         passed = [record for record in records if not isinstance(record, Refused)]
+        yield from self.report([record for record in records if isinstance(record, Refused)], len(passed), began)
         if passed:
             yield passed
-        yield from self.report([record for record in records if isinstance(record, Refused)], len(passed), began)
 
 
 def guarded(found: Iterator[Any], file: CorpusFile) -> Iterator[Any]:

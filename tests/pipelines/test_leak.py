@@ -7,7 +7,7 @@ import shutil
 
 import pyarrow.parquet as pq
 import pytest
-from whole_runs import demo_records, only_run, sottovoce, write_manifest
+from whole_runs import demo_records, in_its_own_process, only_run, write_manifest
 
 PLANTED = {
     "speaker": "oswaldina",
@@ -79,7 +79,7 @@ def test_nothing_planted_gets_out(tmp_path, sink, secret_file):
     manifest = corpus(tmp_path / "in")
     scratch = tmp_path / "tmp"
     scratch.mkdir()
-    done = sottovoce(
+    done = in_its_own_process(
         *("sanitize", "--input", manifest, "--output", tmp_path / "out", "--secret-file", secret_file),
         *("--set", f"sinks={{{sink}: 1}}"),
         env={"TMPDIR": str(scratch)},
@@ -95,6 +95,6 @@ def test_a_pipeline_that_breaks_says_nothing_of_its_records(tmp_path):
     """The output disk is full, so to speak: the writer raises outside of any stage."""
     manifest = corpus(tmp_path / "in")
     (tmp_path / "out").write_text("a file where the folder should be")
-    done = sottovoce("sanitize", "--input", manifest, "--output", tmp_path / "out", check=False)
+    done = in_its_own_process("sanitize", "--input", manifest, "--output", tmp_path / "out", check=False)
     assert done.returncode != 0
     assert_clean(done.stdout.encode(), done.stderr.encode())

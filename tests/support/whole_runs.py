@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import logging
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -34,13 +38,39 @@ def write_manifest(folder: Path, records: list[dict | str | bytes]) -> Path:
     return path
 
 
-def sottovoce(*arguments: object, env: dict[str, str] | None = None, check: bool = True) -> subprocess.CompletedProcess:
+def sottovoce(*arguments: object, check: bool = True) -> subprocess.CompletedProcess:
+    """The command line in this process: Beam is imported once for all runs of a test file."""
+    from sottovoce.pipelines.cli import main
+
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    level = logging.getLogger("apache_beam").level
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = main([str(argument) for argument in arguments])
+    except SystemExit as stopped:  # argparse leaves this way
+        code = int(stopped.code or 0)
+    finally:
+        logging.getLogger("apache_beam").setLevel(level)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    return _checked(subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue()), check)
+
+
+def in_its_own_process(
+    *arguments: object, env: dict[str, str] | None = None, check: bool = True
+) -> subprocess.CompletedProcess:
+    """For what only a process shows: its environment, and every byte of its output, C libraries included."""
     done = subprocess.run(
         [sys.executable, "-m", "sottovoce.pipelines.cli", *map(str, arguments)],
         capture_output=True,
         text=True,
         env=os.environ | (env or {}),
     )
+    return _checked(done, check)
+
+
+def _checked(done: subprocess.CompletedProcess, check: bool) -> subprocess.CompletedProcess:
     assert not check or done.returncode == 0, done.stderr[-2000:]
     return done
 
