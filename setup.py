@@ -6,6 +6,7 @@ Beam stages this file's sdist on remote workers (`--setup_file`), so everything 
 from setuptools import find_packages, setup
 
 FOLDERS = ("models", "transforms", "pipelines", "runner_configs")
+DATA = ("yaml", "html", "css", "csv", "tsv", "json", "onnx", "txt", "npz", "md")
 
 setup(
     packages=[
@@ -14,8 +15,6 @@ setup(
         for sub in ["", *find_packages(folder)]
     ],
     package_dir={f"sottovoce.{folder}": folder for folder in FOLDERS},
-    package_data={
-        "": ["*.yaml", "*.html", "*.css", "*.csv", "*.tsv", "*.json", "*.onnx", "*.txt", "*.npz", "*.md"],
-        "sottovoce.runner_configs": ["*/*.yaml"],
-    },
+    # At any depth: a folder of lists or of schedules is no package of its own.
+    package_data={"": [f"**/*.{suffix}" for suffix in DATA]},
 )

@@ -97,13 +97,14 @@ def test_the_staged_package_holds_the_project_and_its_data(storage, service):
     content = storage.objects[tuple(location.split("/", 1))]
     with tarfile.open(fileobj=io.BytesIO(content)) as package:
         names = {name.partition("/")[2] for name in package.getnames()}
-    code = {
+    files = {
         str(path.relative_to(ROOT))
         for folder in ("models", "transforms", "pipelines")
-        for path in (ROOT / folder).rglob("*.py")
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
     }
-    assert not code - names
-    assert {"setup.py", "pipelines/default_job.yaml", "runner_configs/dataflow.yaml"} <= names
+    assert not files - names
+    assert {"setup.py", "runner_configs/direct.yaml", "runner_configs/flink.yaml", "runner_configs/dataflow.yaml"} <= names
 
 
 def test_only_a_stage_told_to_use_a_gpu_asks_for_one(storage, service):
