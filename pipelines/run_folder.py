@@ -26,7 +26,7 @@ from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 
 from sottovoce.models.errors import RunError
-from sottovoce.transforms.write import write_then_rename
+from sottovoce.transforms.write import UNFINISHED, write_then_rename
 
 COMMITTED, LOCK, WORK = "_COMMITTED.json", "_LOCK.json", "_work"
 MARKER, TRAINING = "_TRAINING.json", "training"
@@ -79,6 +79,8 @@ class RunFolder:
 
     def commit(self, record: dict[str, Any]) -> None:
         remove_tree(self.path(WORK))
+        if left := [found.path for found in files_below(self.uri) if found.path.endswith(UNFINISHED)]:
+            FileSystems.delete(left)  # of workers that were killed while writing
         self.write_json(COMMITTED, record)
 
     def clear(self, keep: tuple[str, ...]) -> None:

@@ -11,6 +11,7 @@ import hashlib
 import itertools
 import json
 import time
+import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
@@ -26,6 +27,7 @@ from sottovoce.transforms.duplicates import keep_first
 from sottovoce.transforms.rows import Row, StagedBytes, schema_of
 from sottovoce.transforms.stage import FAILURES, PASSED, TALLY, Outputs
 
+UNFINISHED = ".part"
 ROW_GROUP_ROWS = 1024
 ROW_GROUP_BYTES = 32 << 20
 
@@ -189,7 +191,10 @@ class _Hashing:
 
 
 def write_then_rename(path: str, write: Any) -> None:
-    """Nobody ever sees half a file: it is written as `<path>.part` and takes its name when complete."""
+    """Nobody ever sees half a file: it is written under another name and takes its own when complete.
+
+    The other name is fresh each time: a worker that its cluster has given up may still write the same shard.
+    """
     parent = FileSystems.split(path)[0]
     if not FileSystems.exists(parent):
         try:
@@ -197,6 +202,7 @@ def write_then_rename(path: str, write: Any) -> None:
         except OSError:
             if not FileSystems.exists(parent):  # another worker may have made it in between
                 raise
-    with FileSystems.create(f"{path}.part", compression_type=CompressionTypes.UNCOMPRESSED) as file:
+    part = f"{path}.{uuid.uuid4().hex}{UNFINISHED}"
+    with FileSystems.create(part, compression_type=CompressionTypes.UNCOMPRESSED) as file:
         write(file)
-    FileSystems.rename([f"{path}.part"], [path])
+    FileSystems.rename([part], [path])
