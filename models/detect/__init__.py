@@ -8,7 +8,13 @@ from typing import Protocol
 from sottovoce.models.records import LedgerEntry, Span
 
 TABLE = {
+    "default": "sottovoce.models.detect.ensemble:Ensemble",
+    "ensemble": "sottovoce.models.detect.ensemble:Ensemble",
     "rules": "sottovoce.models.detect.rules:Rules",
+    "tagger": "sottovoce.models.detect.tagger:Tagger",
+    "gazetteer": "sottovoce.models.detect.gazetteer:Gazetteer",
+    "flair": "sottovoce.models.detect.flair_tagger:Flair",
+    "hf": "sottovoce.models.detect.hf:HuggingFace",
 }
 
 

@@ -1,0 +1,125 @@
+"""How much of what is sensitive a detector finds, and how much else it hits.
+
+Token recall: the share of gold entity words whose every letter and digit is covered by some span, whatever its type (a
+half-covered name counts as missed). Over-masking: the share of all other words that a span touches. Intervals are
+Wilson's (1927) at 95 %, for words drawn independently; words of one utterance are not quite, so read them as a guide.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from sottovoce.models.detect import Detector
+from sottovoce.models.detect.builder.corpora import Example
+from sottovoce.models.records import Span
+
+_Z = 1.959963984540054
+_CHUNK = 512
+
+
+@dataclass
+class Count:
+    hit: int = 0
+    of: int = 0
+
+    def add(self, hit: bool) -> None:
+        self.hit += hit
+        self.of += 1
+
+    @property
+    def share(self) -> float:
+        return self.hit / self.of if self.of else float("nan")
+
+    def interval(self) -> tuple[float, float]:
+        return wilson(self.hit, self.of)
+
+
+@dataclass
+class Measured:
+    """`types[t]`: words of gold type t that were found; `typed[t]`: found with that very type as well."""
+
+    utterances: int = 0
+    entity_words: Count = field(default_factory=Count)
+    other_words: Count = field(default_factory=Count)
+    entities: Count = field(default_factory=Count)
+    types: dict[str, Count] = field(default_factory=dict)
+    typed: dict[str, Count] = field(default_factory=dict)
+
+    def as_dict(self) -> dict:
+        return {
+            "utterances": self.utterances,
+            "entity_words": self.entity_words.of,
+            "recall": self.entity_words.share,
+            "interval": list(self.entity_words.interval()),
+            "whole_entity_recall": self.entities.share,
+            "over_masking": self.other_words.share,
+            "over_masking_interval": list(self.other_words.interval()),
+            "types": {
+                kind: {
+                    "words": count.of,
+                    "recall": count.share,
+                    "interval": list(count.interval()),
+                    "same_type": self.typed[kind].share,
+                }
+                for kind, count in sorted(self.types.items())
+            },
+        }
+
+
+def wilson(hit: int, of: int) -> tuple[float, float]:
+    """The score interval of a proportion; (0, 1) where nothing was counted."""
+    if of == 0:
+        return 0.0, 1.0
+    p, z2 = hit / of, _Z * _Z
+    middle = (p + z2 / (2 * of)) / (1 + z2 / of)
+    half = _Z * math.sqrt(p * (1 - p) / of + z2 / (4 * of * of)) / (1 + z2 / of)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def measure(detector: Detector, examples: Iterable[Example]) -> Measured:
+    """`detector` must be set up."""
+    result = Measured()
+    chunk: list[Example] = []
+    for example in examples:
+        chunk.append(example)
+        if len(chunk) == _CHUNK:
+            _count_all(detector, chunk, result)
+            chunk = []
+    _count_all(detector, chunk, result)
+    return result
+
+
+def _count_all(detector: Detector, chunk: Sequence[Example], result: Measured) -> None:
+    found = detector.detect([example.text for example in chunk])
+    for example, spans in zip(chunk, found, strict=True):
+        count(example, spans, result)
+
+
+def count(example: Example, spans: Sequence[Span], result: Measured) -> None:
+    result.utterances += 1
+    text = example.text
+    types = [""] * len(text)
+    for span in spans:
+        types[span.begin : span.end] = [span.type] * (span.end - span.begin)
+    begin, whole = 0, None
+    for token, label in zip(example.tokens, example.labels, strict=True):
+        signs = [at for at in range(begin, begin + len(token)) if text[at].isalnum()]
+        begin += len(token) + 1
+        prefix, _, kind = label.partition("-")
+        if whole is not None and prefix != "I":
+            result.entities.add(whole)
+            whole = None
+        if not signs:
+            continue  # a punctuation mark on its own tells nothing
+        if not kind:
+            result.other_words.add(any(types[at] for at in signs))
+            continue
+        covered = all(types[at] for at in signs)
+        result.entity_words.add(covered)
+        result.types.setdefault(kind, Count()).add(covered)
+        result.typed.setdefault(kind, Count()).add(covered and all(types[at] == kind for at in signs))
+        whole = covered if whole is None else whole and covered
+    if whole is not None:
+        result.entities.add(whole)

@@ -1,0 +1,91 @@
+"""`sottovoce evaluate detect`: what a detector finds in labelled text, and what it hits besides."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+from sottovoce.models.errors import CorpusError
+
+EXAMPLES = """\
+  sottovoce evaluate detect --data snips.jsonl.gz nlu_eval.jsonl.gz --split test
+  sottovoce evaluate detect --data mine.jsonl --detector flair:my_flair/model.pt --json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--data", required=True, nargs="+", type=Path, metavar="FILE", help="labelled text (see build text)"
+    )
+    parser.add_argument("--split", metavar="NAME", help="only rows of this split (default: all rows)")
+    parser.add_argument("--detector", default="default", metavar="NAME", help="default: rules and the shipped tagger")
+    parser.add_argument("--limit", type=int, metavar="N", help="the first N utterances of each file")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="keep recall and over-masking for the ledger")
+
+
+def run(args: argparse.Namespace) -> int:
+    from sottovoce.models.detect.builder.corpora import corpus_name
+    from sottovoce.models.detect.measure import measure
+    from sottovoce.models.settings import read_spec
+
+    detector = read_spec("detect", args.detector).make()
+    detector.setup()
+    results: dict[str, Any] = {}
+    for path in args.data:
+        examples = _examples(path, args.split, args.limit)
+        results[corpus_name(path)] = measure(detector, examples).as_dict()
+        if not args.json:
+            _show(corpus_name(path), results[corpus_name(path)])
+    if args.json:
+        print(json.dumps(results, indent=2))
+    if args.record:
+        _record(args, results)
+    return 0
+
+
+def _examples(path: Path, split: str | None, limit: int | None) -> list:
+    from sottovoce.models.detect.builder.corpora import read_examples
+
+    everything = list(read_examples(path))
+    examples = [example for example in everything if split is None or example.split == split]
+    if not examples:
+        known = ", ".join(sorted({example.split for example in everything})) or "none"
+        raise CorpusError(f"{path.name}: no rows of split {split!r}; it has: {known}")
+    return examples[:limit]
+
+
+def _show(name: str, row: dict[str, Any]) -> None:
+    low, high = row["interval"]
+    print(
+        f"{name}: {row['utterances']:,} utterances, {row['entity_words']:,} sensitive words\n"
+        f"  token recall  {100 * row['recall']:6.2f} %   (95 %: {100 * low:.2f} to {100 * high:.2f})\n"
+        f"  over-masking  {100 * row['over_masking']:6.2f} %   whole entities found {100 * row['whole_entity_recall']:.2f} %"
+    )
+    for kind, part in row["types"].items():
+        low, high = part["interval"]
+        print(
+            f"    {kind:<8}{100 * part['recall']:6.2f} %   (95 %: {100 * low:.2f} to {100 * high:.2f})   "
+            f"with this type {100 * part['same_type']:.2f} %   of {part['words']:,}"
+        )
+
+
+def _record(args: argparse.Namespace, results: dict[str, Any]) -> None:
+    """{detector: {set: {...}}}: what `ledger()` quotes. Paths are reduced to names: a ledger may be published."""
+    kept: dict[str, Any] = json.loads(args.record.read_text("utf-8")) if args.record.is_file() else {}
+    for name, row in results.items():
+        path = next(path for path in args.data if path.name.split(".")[0] == name)
+        command = ["sottovoce", "evaluate", "detect", "--data", path.name]
+        command += ["--split", args.split] if args.split else []
+        command += ["--detector", args.detector] if args.detector != "default" else []
+        kept.setdefault(args.detector, {})[f"{name} {args.split or 'all'}"] = {
+            "recall": round(row["recall"], 4),
+            "interval": [round(value, 4) for value in row["interval"]],
+            "over_masking": round(row["over_masking"], 4),
+            "utterances": row["utterances"],
+            "command": shlex.join(command),
+        }
+    args.record.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
