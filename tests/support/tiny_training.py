@@ -46,3 +46,54 @@ def tiny(name, count=12, seed=0):
     every = [Example(tuple(r["tokens"]), tuple(r["tags"]), r["intent"], Source("tiny", 1)) for r in rows]
     labels = labels_of(every)
     return TINY[name].network(labels), encode(every[:count], TINY[name].encoder(), labels), labels
+
+
+def bench_for(settings, name="clc", count=40, rank=0, processes=1, secret=b"a secret of this test"):
+    """A workbench over tiny sentences; the same weights for every caller."""
+    import torch
+
+    from sottovoce.models.randomness import Secret
+    from sottovoce.models.training.alpha import measure_alphas
+    from sottovoce.models.training.edp import Workbench
+    from sottovoce.models.training.flat import FlatGradients
+    from sottovoce.models.training.noise import NoiseSource
+    from sottovoce.models.training.plan import make_plan
+    from sottovoce.models.training.processes import Processes
+    from sottovoce.models.training.sampling import Sampler
+
+    torch.manual_seed(0)
+    network, rows, _ = tiny(name, count)
+    plan, key, flat = make_plan(settings, len(rows), processes), Secret(secret), FlatGradients(network)
+    cpu = torch.device("cpu")
+    bench = Workbench(
+        network=network,
+        rows=rows,
+        units=[[row] for row in range(len(rows))],
+        plan=plan,
+        sampler=Sampler(key, settings.drawn_by, len(rows), settings.batch_size, settings.n_micro),
+        secret=key,
+        processes=Processes(rank, processes, cpu),
+        flat=flat,
+        noise=NoiseSource(key, len(flat.vector), cpu),
+    )
+    bench.alphas = measure_alphas(bench)
+    return bench
+
+
+def gradient_in_process(rank, processes, port, settings_list, folder):
+    """Of `processes` over gloo: save the gradient of one step for each of the settings."""
+    import os
+
+    import torch
+
+    from sottovoce.models.training.edp import gradient_of_step
+    from sottovoce.models.training.processes import join
+
+    torch.set_num_threads(1)
+    os.environ.update(RANK=str(rank), WORLD_SIZE=str(processes), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+    ours = join("cpu")
+    for number, settings in enumerate(settings_list):
+        bench = bench_for(settings, rank=rank, processes=processes)
+        gradient_of_step(bench, 3)
+        torch.save(bench.flat.vector, f"{folder}/{number}-{rank}.pt")
+    ours.leave()

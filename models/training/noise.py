@@ -1,0 +1,54 @@
+"""Gaussian noise that nobody without the key can predict, and that a repeated step draws again.
+
+On a CPU: the AES-256 counter stream of a key made for this step and device (HMAC of the run's secret), turned into
+normals by Box and Muller. 31 bits go into the radius, so the tail ends at 6.66 standard deviations. On a GPU: its
+Philox generator with a 63-bit seed from the same key. Floating-point normals are not exact: an attacker who sees the
+lowest bits of a noised gradient (Mironov 2012) is outside the figures; the model shows only their sum over steps.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from sottovoce.models.randomness import Secret
+
+CHUNK = 1 << 18  # numbers made at a time: small enough to stay in the cache, large enough to pay the calls
+
+
+class NoiseSource:
+    def __init__(self, secret: Secret, size: int, device: torch.device):
+        self._secret = secret
+        self._noise = torch.empty(size, device=device)
+
+    def standard(self, step: int, part: int, purpose: str = "noise") -> Tensor:
+        """Standard normals for one step and one device; the buffer is overwritten by the next call."""
+        key = self._secret.digest(purpose, step, part)
+        if self._noise.device.type == "cpu":
+            _fill(self._noise, key)
+        else:
+            seeded = torch.Generator(self._noise.device).manual_seed(int.from_bytes(key[:8], "big") >> 1)
+            self._noise.normal_(generator=seeded)
+        return self._noise
+
+
+def _fill(out: Tensor, key: bytes) -> None:
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    # each key is used for one stream only, so the counter may begin at zero
+    stream = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+    size = min(CHUNK, len(out) + len(out) % 2)
+    raw = bytearray(4 * size + 15)
+    zeros = memoryview(bytes(4 * size))
+    words = torch.frombuffer(raw, dtype=torch.int32, count=size)
+    half = size // 2
+    for begin in range(0, len(out), size):
+        stream.update_into(zeros, raw)
+        radius = words[:half].bitwise_and_(0x7FFFFFFF).float().add_(0.5).mul_(2.0**-31).log_().mul_(-2).sqrt_()
+        angle = words[half:].float().mul_(math.pi * 2.0**-31)
+        left = len(out) - begin
+        out[begin : begin + half] = (radius * angle.cos())[:left]
+        if left > half:
+            out[begin + half : begin + size] = radius.mul_(angle.sin_())[: left - half]

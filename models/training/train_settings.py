@@ -1,0 +1,103 @@
+"""The settings of a training: one flat page, each with its reason. `train.yaml` holds them under the same names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sottovoce.models.settings import Spec, read_spec, require
+from sottovoce.models.training.soundness import Adjacency, AlphaSource, Decay, Sampling
+
+Mode = Literal["plain", "paper", "sound", "per_example"]
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    # "clc", "bert", or {use: clc, hidden: 128, ...}
+    model: Any = "clc"
+
+    # sound: micro-batches, noise scaled to what one example can do. per_example: each example clipped, less noise.
+    # paper: eDP-SGD as published, whose figure is a claim. plain: no privacy at all.
+    mode: Mode = "sound"
+    # what one person's share is: a sentence, or all sentences of a speaker (needs `speaker` in every row)
+    unit: Literal["example", "speaker"] = "example"
+    longest_speaker: int = 32  # sentences kept of one speaker; the rest is never seen
+    # poisson: each unit enters each step by its own coin, and its amplification counts. shuffle: fixed batches.
+    sampling: Sampling | None = None
+    adjacency: Adjacency | None = None
+
+    epochs: int = 10
+    batch_size: int = 64  # units per step; with poisson the average
+    n_micro: int = 8  # micro-batches of a step, shared out over the processes
+    clip: float = 1.0
+
+    # the noise: either its multiplier, or the epsilon it must reach
+    z0: float | None = None
+    target_epsilon: float | None = None
+    delta: float | None = None  # a tenth of 1/n where it is not given
+    decay: Decay = "none"
+    tau: float = 0.0
+    alpha: AlphaSource = "ones"  # how clipping weighs the layers
+    alpha_z: float | None = None
+    public_data: str | None = None  # labelled sentences of nobody, for alpha: public
+
+    optimizer: Literal["adam", "sgd"] = "adam"
+    learning_rate: float = 1e-3
+
+    # the schema; taken from the data where it is not declared
+    intents: tuple[str, ...] | None = None
+    slots: tuple[str, ...] | None = None
+
+    train_split: str | None = None  # keep rows whose `split` is this
+    validation: str | None = None  # other data; or rows of another split; or a share of the data
+    validation_split: str | None = None
+    validation_share: float = 0.1
+    validation_is_public: bool = False
+    patience: int | None = None  # epochs without a better validation score before training stops
+
+    checkpoint_steps: int = 100
+    rows_at_once: int = 512  # per_example: rows of one pass; more only costs memory
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    mixed_precision: bool = False
+
+    def __post_init__(self) -> None:
+        private = self.mode != "plain"
+        require(
+            (self.epochs >= 1, f"epochs: {self.epochs} is less than 1"),
+            (self.batch_size >= 1, f"batch_size: {self.batch_size} is less than 1"),
+            (1 <= self.n_micro <= self.batch_size, f"n_micro: {self.n_micro} does not lie between 1 and batch_size"),
+            (self.clip > 0, f"clip: {self.clip} is not above 0"),
+            (self.learning_rate > 0, f"learning_rate: {self.learning_rate} is not above 0"),
+            (0 <= self.validation_share < 1, "validation_share: must lie in [0, 1)"),
+            (self.patience is None or self.patience >= 1, "patience: must be at least 1"),
+            (self.checkpoint_steps >= 1, "checkpoint_steps: must be at least 1"),
+            (self.rows_at_once >= 1, "rows_at_once: must be at least 1"),
+            (self.longest_speaker >= 1, "longest_speaker: must be at least 1"),
+            (not private or self.z0 is not None or self.target_epsilon is not None,
+             f"z0: mode {self.mode} adds noise; give z0, or target_epsilon"),
+            (not (self.mode == "paper" and self.z0 is None), "z0: mode paper needs z0; its formula is no bound that a "
+             "target_epsilon could be held to"),
+            (not (self.mode == "paper" and self.unit == "speaker"), "unit: the published algorithm protects examples; "
+             "use mode sound or per_example for speakers"),
+            (not (self.mode == "paper" and self.sampling == "poisson"), "sampling: the published algorithm shuffles"),
+            (not (self.alpha == "private_batch" and self.mode != "paper"), "alpha: scaling measured on a private batch "
+             "without noise is not private; use public, parameter_counts or noisy_release"),
+            (self.alpha != "public" or self.public_data is not None, "public_data: missing; alpha public needs it"),
+            (self.alpha != "noisy_release" or self.alpha_z is not None, "alpha_z: missing; the release of alpha is "
+             "charged, give its noise multiplier"),
+            (self.sampling != "shuffle" or self.batch_size % self.n_micro == 0, f"n_micro: {self.n_micro} does not divide "
+             f"batch_size {self.batch_size}; shuffled micro-batches are of one size"),
+        )  # fmt: skip
+
+    @property
+    def member(self) -> Spec:
+        return read_spec("training", self.model)
+
+    @property
+    def drawn_by(self) -> Sampling:
+        """Poisson where its amplification may be claimed; the published and the plain algorithm shuffle."""
+        return self.sampling or ("poisson" if self.mode in ("sound", "per_example") else "shuffle")
+
+    @property
+    def neighbours(self) -> Adjacency:
+        return self.adjacency or ("add_remove" if self.drawn_by == "poisson" else "replace_one")
