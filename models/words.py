@@ -67,16 +67,20 @@ _CLASSES = {
     "gbp eur",
 }
 _CLASS_OF = {word: kind for kind, words in _CLASSES.items() for word in words.split()}
-_CLASS_OF |= dict.fromkeys(("a m", "p m", "a.m", "p.m", "a. m", "p. m"), "Y") | {"fourty": "y"}
+_CLASS_OF |= dict.fromkeys((f"{half}{gap}m" for half in "ap" for gap in (" ", ".", ". ", " .", " . ")), "Y") | {
+    "fourty": "y"
+}
 
 _ZERO = frozenset(_CLASSES["z"].split())
 _TIMES = {"double": 2, "triple": 3, "treble": 3, "quadruple": 4}
 
 MONTHS_SHORT = ("jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec")
 
-# "p m", "p.m." and "a m" are one word; so are "23rd" and "it's"; "6pm" is two. Everything else breaks at punctuation.
-_WORD = re.compile(r"\d+(?=[ap]m\b)|\b[ap]\.? ?m\b|[^\W_]+(?:['’][^\W_]+)*", re.IGNORECASE)
-_ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th)", re.IGNORECASE)
+# "p m", "p.m." and "a m" are one word; so are "23rd", "23 rd" and "it's"; "6pm" is two. All else breaks at punctuation.
+_WORD = re.compile(
+    r"\d+(?=[ap]m\b)|\b[ap] ?\.? ?m\b|(?<!\w)\d{1,2} ?(?:st|nd|rd|th)\b|[^\W_]+(?:['’][^\W_]+)*", re.IGNORECASE
+)
+_ORDINAL = re.compile(r"(\d{1,2}) ?(?:st|nd|rd|th)", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -102,7 +106,7 @@ def read_words(text: str) -> Words:
 
 
 def _other_class(word: str) -> str:
-    """Numbers in figures by what they can be: '1' an hour, '2' a day, '3' a minute, '4' a year, '5' any other."""
+    """Figures by what they can be: '1' an hour, '2' a day, '3' a minute, '4' a year, '5' any other, 'q' an ordinal."""
     if not word[0].isdigit():
         return "x"
     if word.isdecimal():
@@ -111,7 +115,7 @@ def _other_class(word: str) -> str:
             return "1" if 1 <= value <= 12 else "2" if 13 <= value <= 31 else "3"
         return "4" if len(word) == 4 and 1900 <= value < 2100 else "5"
     ordinal = _ORDINAL.fullmatch(word)
-    return "r" if ordinal and 1 <= int(ordinal[1]) <= 31 else "x"
+    return "q" if ordinal and 1 <= int(ordinal[1]) <= 31 else "x"
 
 
 def words_of_class(kind: str) -> tuple[str, ...]:

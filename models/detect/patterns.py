@@ -15,6 +15,7 @@ _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
     r"nov(?:ember)?|dec(?:ember)?)"
 )
+_DAY = r"(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)(?:day)?"
 _CURRENCY = r"(?:dollars?|pounds?|euros?|cents?|pence|bucks|quid|yen|rupees?|usd|gbp|eur|chf|inr|jpy)"
 
 
@@ -24,23 +25,28 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 # Each pattern starts where no earlier start could have begun: long runs of one character stay linear.
 EMAIL = _compile(r"(?<![\w.+%'-])[\w.+%'-]+\s?@\s?[\w-]+(?:\.[\w-]+)*")
-URL = _compile(rf"\b(?:https?://|www\.)[^\s<>\"]+|(?<![\w@.-])(?:[a-z0-9-]+\.)+(?:{TLD})\b(?:[/:?#][^\s<>\"]*)?")
-IBAN = _compile(r"(?<!\w)[a-z]{2}\s?\d{2}(?:[ -]?[a-z0-9]{4}){2,7}(?:[ -]?[a-z0-9]{1,3})?(?!\w)")
+URL = _compile(
+    rf"\b(?:https?://|www\.)[^\s<>\"]+|\bhttps?\s?:\s?/\s?/\s?[\w-]+(?:\s?[./]\s?[\w-]+){{0,9}}|(?<![\w@.-])(?:[a-z0-9-]+\.)+(?:{TLD})\b(?:[/:?#][^\s<>\"]*)?"
+)
+IBAN = _compile(r"(?<!\w)[a-z]{2}\d{2}(?:[ -]?[a-z0-9]{4}){2,7}(?:[ -]?[a-z0-9]{1,3})?(?!\w)")
 CODES = (
     _compile(r"(?<!\w)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)"),  # UUID
     _compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|(?<!\w)(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?!\w)"),  # IPv4, MAC
     _compile(r"(?<!\w)[a-z]{1,2}\d[a-z\d]?\s\d[a-z]{2}(?!\w)"),  # British postcode
+    _compile(r"(?<!\w)\d+(?:\.\d+)?\s?e\s?\+?\s?\d{2}(?!\w)"),  # a long number that a spreadsheet shortened
     _compile(
         r"(?<![\w-])(?=[a-z-]*\d)(?=[\d-]*[a-z])(?!\d+(?:st|nd|rd|th|am|pm|[kmgx])\b)[a-z\d]+(?:-[a-z\d]+)*(?!\w)"
     ),
 )
-NUMBER = re.compile(r"(?<!\w)[+(]{0,2}\d(?:[\s().\-/–]{0,3}\d)+(?!\w)")
+NUMBER = _compile(r"(?<!\w)([+(]{0,2}\s?\d(?:[\s().\-/–]{0,3}\d)+)(?:\s?(?:x|ext\.?|extension)\s?\d{1,6})?(?!\w)")
 DATES = (
     _compile(
         r"(?<![\w.])(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})|\d{1,2}/\d{1,2})(?!\w)"
     ),
-    _compile(rf"(?<!\w)\d{{1,2}}(?:st|nd|rd|th)?[\s-]+(?:of\s+)?{_MONTH}\b\.?(?:,?[\s-]+(?:\d{{4}}|'\d\d)(?!\w))?"),
-    _compile(rf"\b{_MONTH}\.?\s+(?:the\s+)?\d{{1,2}}(?:st|nd|rd|th)?(?!\w)(?:,?\s+\d{{4}}(?!\w))?"),
+    _compile(
+        rf"(?:\b{_DAY}\s?,\s?)?(?<!\w)\d{{1,2}}(?:\s?(?:st|nd|rd|th))?[\s-]+(?:of\s+)?{_MONTH}\b\.?(?:,?[\s-]+(?:\d{{4}}|'\d\d)(?!\w))?"
+    ),
+    _compile(rf"\b{_MONTH}\.?\s+(?:the\s+)?\d{{1,2}}(?:\s?(?:st|nd|rd|th))?(?!\w)(?:,?\s+\d{{4}}(?!\w))?"),
 )
 TIMES = (
     _compile(r"(?<![\w:])(?:[01]?\d|2[0-4])[:.h][0-5]\d(?::[0-5]\d)?(?:\s?[ap]\.?\s?m\b\.?)?(?![\w:])"),
@@ -52,6 +58,7 @@ AMOUNTS = (
 )
 
 _MIN_FIGURES = 5
+_FOUR_FIGURES = re.compile(r"(?<![\w.,:/-])(?!(?:19|20)\d\d)\d{4}(?![\w:/-]|[.,]\d)")  # a year is a date instead
 
 
 def find_written(text: str, regions: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
@@ -72,6 +79,7 @@ def find_written(text: str, regions: tuple[str, ...]) -> Iterator[tuple[int, int
         for match in pattern.finditer(text):
             if match.end() - match.start() >= _MIN_FIGURES:
                 yield match.start(), match.end(), "CODE"
+    yield from _all(_FOUR_FIGURES, text, "CODE")
     yield from _numbers(text, regions)
 
 
@@ -83,7 +91,7 @@ def _all(pattern: re.Pattern[str], text: str, type_: str) -> Iterator[tuple[int,
 def _numbers(text: str, regions: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
     """Figures in groups: five or more are a number that means someone or something."""
     for match in NUMBER.finditer(text):
-        figures = "".join(str(int(c)) for c in match.group() if c.isdecimal())
+        figures = "".join(str(int(c)) for c in match[1] if c.isdecimal())  # without the extension
         if len(figures) >= _MIN_FIGURES:
             plus = "+" if "+" in match.group() else ""
             yield match.start(), match.end(), number_type(plus + figures, regions)

@@ -15,23 +15,23 @@ from sottovoce.models.words import Words, digits_of
 _HOUR = r"[de1]"
 _MINUTE = r"(?:z[dz]|yd?|[et123])"
 _AMPM = r"(?:[XY]|ETZ|gZ)"
-_ORDINAL = r"y?r"
+_ORDINAL = r"(?:y?r|q)"
 _YEAR = r"(?:4|[ty](?:yd?|[et]|z[dz])|dk(?:&?(?:yd?|[det]))?|th(?:&?(?:yd?|[det]))?)"
 
 DATE = re.compile(
     rf"w?T?(?:{_ORDINAL}|[12])f?V?[mj]{_YEAR}?"  # the twenty third of march nineteen eighty
     rf"|w?mT?(?:{_ORDINAL}|yd?|[det12]){_YEAR}?"  # june the fifth
     rf"|w?jT?(?:{_ORDINAL}|yd?|t|[12]){_YEAR}?"
-    rf"|[mj]{_YEAR}|V[mjW]|m|V?wZ?|RZ?|(?<=G)T{_ORDINAL}|(?<=E){_YEAR}"
+    rf"|[mj]{_YEAR}|T?W[pb]R|V[mjWZ]|m|V?wZ?|RZ?|(?<=G)T?{_ORDINAL}|Tq|(?<=E){_YEAR}|4"
 )
 TIME = re.compile(
     rf"(?:[QF]|yd?|[det123])M?p{_HOUR}{_AMPM}?|Qb{_HOUR}{_AMPM}?"  # quarter past six, ten past five p m
     rf"|(?<=g)(?:yd?|[det123])M?b{_HOUR}{_AMPM}?|(?:yd?|[det123])M?b{_HOUR}{_AMPM}"  # bare "ten to five" may be a range
     rf"|(?<=g)F{_HOUR}{_AMPM}?|F{_HOUR}{_AMPM}"
-    rf"|(?:{_HOUR}{_MINUTE}?|[ty]{_MINUTE}?|[23]){_AMPM}"
+    rf"|(?:{_HOUR}(?:{_MINUTE}|h)?|[ty]{_MINUTE}?|[23]){_AMPM}"
     rf"|{_HOUR}z?O{_AMPM}?|N"
     rf"|(?<=[gb])(?:{_HOUR}{_MINUTE}|[ty]{_MINUTE})"
-    rf"|(?<=g){_HOUR}(?=$|[gbpGRwoV&])"
+    rf"|(?<=[gp]){_HOUR}(?=$|[gbpGRwoV&])|(?<=b)1(?=$|[gbpGRwoV&])"
 )
 AMOUNT = re.compile(r"(?:a(?=[hk])|[zdetyhk1-5])[zdetyhk&1-5]{0,12}\$(?:&?(?:yd?|[zdet123])\$?)?")
 # A unit of dictation is a number word or "double four"; fillers may stand between two units.
@@ -41,7 +41,7 @@ LETTERS = re.compile(r"(?:(?:u?[lainzYdety1-5](?:(?<=[lai])(?:sE?|o).)?),*)+")
 CUE = re.compile(r"([CPKL])[^CPKL]{0,3}$")
 
 _NUMBERS = frozenset("zdety12345")
-_TEMPORAL = frozenset("mjwRVNOXYQFgGEpb")
+_TEMPORAL = frozenset("mjwRVNOXYQFgGEpb4q")
 
 
 def find_spoken(words: Words, regions: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
@@ -72,16 +72,24 @@ def _cue(words: Words, at: int) -> str:
 
 
 def _figures(words: Words, regions: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
-    """Dictated numbers: five figures, or four words, or three figures after a cue such as "account number"."""
+    """Dictated numbers: five figures, or four words; three after a cue such as "account number" or with nothing else."""
     for match in FIGURES.finditer(words.classes):
         begin, end = match.span()
-        if end - begin < 2 and words.classes[begin] != "5":
+        if end - begin == 1 and len(words.lowered[begin]) < 3:
             continue
         figures = digits_of(words.lowered[begin:end])
         cue = _cue(words, begin)
-        if len(figures) >= 5 or (end - begin >= 4 and len(figures) >= 4) or (cue and len(figures) >= 3):
+        enough = len(figures) >= 5 or (end - begin >= 4 and len(figures) >= 4)
+        if enough or (len(figures) >= 3 and (cue or end - begin == len(words.classes))):
+            begin = _with_short_word(words, begin) if cue == "C" else begin
             plus = "+" if words.classes[begin] == "+" else ""
             yield words.begins[begin], words.ends[end - 1], number_type(plus + figures, regions, cue)
+
+
+def _with_short_word(words: Words, begin: int) -> int:
+    """In "policy number plc 748" the letters belong to the number."""
+    before = begin - 1
+    return before if before > 0 and words.classes[before] == "x" and len(words.lowered[before]) <= 4 else begin
 
 
 def _letters(words: Words) -> Iterator[tuple[int, int, str]]:
@@ -95,6 +103,8 @@ def _letters(words: Words) -> Iterator[tuple[int, int, str]]:
             continue
         letters = sum(counted.count(kind) for kind in "lainzY") + counted.count("Y")
         figures = sum(counted.count(kind) for kind in "zdety12345")
-        spelled = (sure >= 2 and letters >= 3) or (sure >= 1 and figures >= 2 and len(counted) >= 4)
+        if sure == run.count("n") == 1:  # one "hotel" is a hotel
+            continue
+        spelled = (sure >= 2 and letters >= 3) or (figures >= 2 and len(counted) >= 4)
         if spelled or (len(counted) >= 2 and _cue(words, begin) in ("C", "L")):
             yield words.begins[begin], words.ends[begin + len(run) - 1], "CODE"

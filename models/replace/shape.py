@@ -50,7 +50,7 @@ def choices_for(word: str, kind: str, reading: Reading) -> tuple[str, ...] | Non
         return _LETTERS
     if kind in "XY":
         return tuple(half if kind == "X" else f"{half[0]} m" for half in _HALVES)
-    if kind == "r" and word[0].isdigit():
+    if kind == "q":
         return _ORDINAL_FIGURES
     if kind == "Z":
         return tuple(part for part in words_of_class("Z") if part.endswith("s") == word.endswith("s"))

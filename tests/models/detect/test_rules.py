@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sottovoce.models.detect.checks import iban_holds, luhn_holds
 from sottovoce.models.detect.rules import TYPES, Rules
 from sottovoce.models.errors import SettingsError
@@ -61,6 +62,16 @@ at <six thirty> | TIME
 at <seven o'clock> | TIME
 <nine in the morning> | TIME
 at <six> on | TIME
+on <the 8 th of August> please | DATE
+on <Tue , 04 Sep 2018> | DATE
+<the day after tomorrow> | DATE
+during <1971> they | DATE
+the last four are <4545> | CODE
+policy number is <plc 748596231> | CODE
+fax <( 020 ) 7946 0958> | PHONE
+desk <+ 1 - 415 - 555 - 2671 x769> | PHONE
+see <http : / / PoolVendor . be> | URL
+my email is <jones 11 gmailcom> | EMAIL
 pay <$25.50> | AMOUNT
 pay <300 euros> | AMOUNT
 <twenty five dollars and fifty cents> | AMOUNT
@@ -76,6 +87,8 @@ LEFT_ALONE = [
     "what is the second one",
     "a table for four please",
     "turn it up to eleven",
+    "my travel expense is 36 food expense is 30",
+    "flight 67 food 42 and hotel 50",
     "",
     "hello",
 ]
