@@ -25,6 +25,7 @@ from sottovoce.models.gate import Check, Gate
 from sottovoce.models.launch import TABLE, TrainingJob
 from sottovoce.models.ledger.book import from_json
 from sottovoce.models.settings import Spec, build, read_spec
+from sottovoce.models.training.train_settings import TrainSettings
 from sottovoce.pipelines.run_folder import COMMITTED, TRAINING, RunFolder
 from sottovoce.pipelines.training_marker import Marker, create_marker, one_at_a_time, read_marker, write_marker
 from sottovoce.transforms.write import write_then_rename
@@ -165,7 +166,8 @@ def read_launch(launch: str) -> Launch:
 
 
 def read_train_yaml(path: str) -> str:
-    _read_mapping(Path(path), "--config")
+    """The text of the settings, found good here: a job that waits in a queue for hours should not fail on a typo."""
+    build(TrainSettings, _read_mapping(Path(path), "--config"), "train")
     return Path(path).read_text(encoding="utf-8")
 
 

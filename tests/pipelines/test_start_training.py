@@ -17,6 +17,7 @@ from sottovoce.pipelines import start_training as starting
 from sottovoce.pipelines import training_marker
 from sottovoce.pipelines.start_training import GateClosed, start_training
 
+SETTINGS = "mode: plain\nepochs: 1\n"
 LAUNCH = "launch: {use: local, poll_s: 0.05}\n"
 
 
@@ -28,7 +29,7 @@ def run(tmp_path) -> Path:
 @pytest.fixture
 def files(tmp_path, monkeypatch) -> tuple[str, str]:
     """train.yaml and a launch file; in place of the training, a script that notes that it ran, and ends as told."""
-    (tmp_path / "train.yaml").write_text("epochs: 1\n")
+    (tmp_path / "train.yaml").write_text(SETTINGS)
     (tmp_path / "launch.yaml").write_text(LAUNCH)
     script = tmp_path / "script.py"
     script.write_text(f"import sys; open({str(tmp_path / 'ran')!r}, 'a').write(' '.join(sys.argv[1:]) + '\\n')\n")
@@ -49,7 +50,7 @@ def test_a_committed_run_becomes_one_job_with_its_data_and_settings(tmp_path, ru
     assert wait_for_end(started) == "succeeded"
     settings = run / "training" / "job-1" / "train.yaml"
     assert ran(tmp_path) == [f"--data {run / 'slu'} --config {settings} --out {run / 'training' / 'model'}"]
-    assert settings.read_text() == "epochs: 1\n"
+    assert settings.read_text() == SETTINGS
     again = start_training(str(run), *files)
     assert again.already and again.marker == started.marker
     assert len(ran(tmp_path)) == 1
@@ -111,11 +112,11 @@ def test_a_resumed_start_keeps_to_what_was_decided(tmp_path, run, files, monkeyp
     monkeypatch.undo()
     (tmp_path / "script.py").write_text("")
     monkeypatch.setattr(starting, "TRAIN", (str(tmp_path / "script.py"),))
-    (tmp_path / "train.yaml").write_text("epochs: 99\n")
+    (tmp_path / "train.yaml").write_text("mode: plain\nepochs: 99\n")
     Path(files[1]).write_text("launch: {use: slurm}\ngate: {max_failed_share: 0}\n")
     started = start_training(str(run), *files)
     assert started.marker.launch["use"] == "local"
-    assert (run / "training" / "job-1" / "train.yaml").read_text() == "epochs: 1\n"
+    assert (run / "training" / "job-1" / "train.yaml").read_text() == SETTINGS
     wait_for_end(started)
 
 
@@ -163,6 +164,13 @@ def test_runs_of_one_name_in_two_folders_have_keys_of_their_own(tmp_path, files)
 def test_a_wrong_launch_file_is_told_before_anything_starts(run, files, text, problem):
     Path(files[1]).write_text(text)
     with pytest.raises(SettingsError, match=problem):
+        start_training(str(run), *files)
+    assert not (run / "_TRAINING.json").exists()
+
+
+def test_wrong_settings_of_the_training_are_told_before_anything_starts(tmp_path, run, files):
+    (tmp_path / "train.yaml").write_text("mode: sound\nepohcs: 3\n")
+    with pytest.raises(SettingsError, match="did you mean 'epochs'"):
         start_training(str(run), *files)
     assert not (run / "_TRAINING.json").exists()
 

@@ -13,6 +13,7 @@ from sottovoce.pipelines.start_training import start_training
 from sottovoce.pipelines.training_marker import create_marker, read_marker
 
 pytestmark = pytest.mark.slow
+SETTINGS = "mode: plain\nepochs: 1\n"
 RUN = "gs://bucket/out/run-1"
 
 
@@ -36,7 +37,7 @@ def vertex():
 
 @pytest.fixture
 def files(tmp_path, vertex) -> tuple[str, str]:
-    (tmp_path / "train.yaml").write_text("epochs: 1\n")
+    (tmp_path / "train.yaml").write_text(SETTINGS)
     launch = {
         "use": "vertex",
         "project": "p",
@@ -54,7 +55,7 @@ def test_a_run_in_a_bucket_becomes_one_job_that_reads_it(storage, vertex, files)
     (job,) = vertex.jobs.values()
     words = job["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]["command"]
     assert words[words.index("--data") + 1] == "/gcs/bucket/out/run-1/slu"
-    assert storage.objects["bucket", "out/run-1/training/job-1/train.yaml"] == b"epochs: 1\n"
+    assert storage.objects["bucket", "out/run-1/training/job-1/train.yaml"] == SETTINGS.encode()
     assert json.loads(storage.objects["bucket", f"out/run-1/{MARKER}"])["state"] == "submitted"
     assert started.marker.handle.job_id == job["name"]
 

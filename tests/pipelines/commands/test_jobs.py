@@ -9,13 +9,15 @@ from committed_run import make_run
 from sottovoce.pipelines import cli
 from sottovoce.pipelines import start_training as starting
 
+SETTINGS = "mode: plain\nepochs: 1\n"
+
 
 @pytest.fixture
 def run(tmp_path, monkeypatch) -> Path:
     script = tmp_path / "script.py"
     script.write_text("import sys, time\nprint('epoch 1', flush=True)\ntime.sleep(600)\n")
     monkeypatch.setattr(starting, "TRAIN", (str(script),))
-    (tmp_path / "train.yaml").write_text("epochs: 1\n")
+    (tmp_path / "train.yaml").write_text(SETTINGS)
     return make_run(tmp_path / "out" / "run-1")
 
 
