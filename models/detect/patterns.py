@@ -32,6 +32,7 @@ IBAN = _compile(r"(?<!\w)[a-z]{2}\d{2}(?:[ -]?[a-z0-9]{4}){2,7}(?:[ -]?[a-z0-9]{
 CODES = (
     _compile(r"(?<!\w)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)"),  # UUID
     _compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|(?<!\w)(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?!\w)"),  # IPv4, MAC
+    _compile(r"(?<![\w:])(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}(?![\w:])"),  # IPv6 in full
     _compile(r"(?<!\w)[a-z]{1,2}\d[a-z\d]?\s\d[a-z]{2}(?!\w)"),  # British postcode
     _compile(r"(?<!\w)\d+(?:\.\d+)?\s?e\s?\+?\s?\d{2}(?!\w)"),  # a long number that a spreadsheet shortened
     _compile(

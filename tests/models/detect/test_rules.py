@@ -40,6 +40,7 @@ my name is spelled <s m i t h> | CODE
 booking reference <x k four seven> | CODE
 <sierra mike india tango hotel> | CODE
 at <10.20.30.40> | CODE
+from <2001:db8:0:0:0:ff00:42:8329> | CODE
 postcode <SW1A 1AA> | CODE
 born <12/03/1980> | DATE
 on <1980-03-12> | DATE
