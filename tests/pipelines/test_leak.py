@@ -52,7 +52,8 @@ def corpus(folder):
         json.dumps(broken | {"intent": PLANTED["label"]}),
         json.dumps(broken | {"slots": [{"name": "x", "begin": 0, "end": 999}]}),
         json.dumps({"speaker_id": PLANTED["speaker"]}),
-        json.dumps(broken | {"audio_filepath": str(audio / f"{PLANTED['bytes']}.wav")}),
+        # good for text, refused as speech: its file does not exist
+        json.dumps(broken | {"text": "good morning", "audio_filepath": str(audio / f"{PLANTED['bytes']}.wav")}),
         json.dumps([PLANTED["broken line"]]),
     ]
     return write_manifest(folder, records)
