@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 from typing import Any
 
@@ -80,7 +81,9 @@ def ledger_entries(job: Job) -> list[LedgerEntry]:
     """What each mechanism of the run says of itself."""
     speech = any(sink_class(sink).needs_audio for sink in job.sinks)
     text = any(not sink_class(sink).needs_audio for sink in job.sinks)
-    specs = [job.detect, *([job.replace] if text else []), *([job.align, job.voice, job.mask] if speech else [])]
+    detect = job.detect.make().ledger()
+    replace = [_with_recall(job.replace.make(), detect).ledger()] if text else []
+    on_speech = [spec.make().ledger() for spec in (job.align, job.voice, job.mask)] if speech else []
     routing = LedgerEntry(
         stage="route",
         mechanism="one dialogue, one sink",
@@ -88,7 +91,16 @@ def ledger_entries(job: Job) -> list[LedgerEntry]:
         not_protected=("a person who speaks in several dialogues may be in several sinks",),
         parameters={sink: weight / sum(job.sinks.values()) for sink, weight in job.sinks.items()},
     )
-    return [routing, *(spec.make().ledger() for spec in specs)]
+    return [routing, detect, *replace, *on_speech]
+
+
+def _with_recall(strategy: Any, detect: LedgerEntry) -> Any:
+    """The strategy, told the lowest recall that its detector was measured with: what is missed stays in the clear."""
+    measured = detect.parameters.get("measured")
+    if not measured or strategy.recall is not None:
+        return strategy
+    name, row = min(measured.items(), key=lambda item: item[1]["recall"])
+    return dataclasses.replace(strategy, recall=row["recall"], recall_on=name)
 
 
 def _sink_summary(job: Job, folder: RunFolder, name: str, shards: list[dict[str, Any]]) -> SinkSummary:

@@ -174,4 +174,5 @@ def _assumptions(strategy: Accounted) -> tuple[str, ...]:
         lines.append("the lists are public and do not depend on the corpus")
     elif strategy.values == "corpus":
         lines.append("a person has one speaker id; records without one count by dialogue")
+        lines.append("each further run that counts the same speakers spends epsilon_of_list again")
     return tuple(lines)
