@@ -17,6 +17,7 @@ COMMANDS = {
     "sanitize": ("sottovoce.pipelines.commands.sanitize", "turn a corpus into safe data sets"),
     "finish": ("sottovoce.pipelines.commands.finish", "commit a run that was submitted and left alone"),
     "nightly": ("sottovoce.pipelines.commands.nightly", "sanitise what no committed run has taken yet"),
+    "ledger": ("sottovoce.pipelines.commands.ledger", "what all nights have taken and spent together"),
     "export": ("sottovoce.pipelines.commands.export", "write a committed run as Kaldi, NeMo or CoNLL"),
     "start-training": (
         "sottovoce.pipelines.commands.start_training",

@@ -3,12 +3,14 @@
     python -m sottovoce.pipelines.flex_template --input=gs://... --output=gs://... --secret_file=gs://... [Beam options]
 
 It must not wait for the job: its machine is there to hand the graph over. `sottovoce finish --run URI` commits
-the run when the job is done. Parameters are those of `runner_configs/dataflow/metadata.json`.
+the run when the job is done. With `--nightly=true` only what no earlier run has taken is sanitised, and each launch commits
+the run that the launch before has submitted. Parameters are those of `runner_configs/dataflow/metadata.json`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -16,6 +18,7 @@ from collections.abc import Sequence
 from sottovoce.models.errors import SottovoceError
 from sottovoce.pipelines.detached import local_copy, submit
 from sottovoce.pipelines.job_file import read_job
+from sottovoce.pipelines.nightly import submit_night
 from sottovoce.pipelines.run import Order, prepare
 from sottovoce.pipelines.secret_file import read_secret
 
@@ -26,6 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", required=True)
     parser.add_argument("--secret_file", required=True)
     parser.add_argument("--config")
+    parser.add_argument("--nightly", choices=("true", "false"), default="false")
     parser.add_argument("--set", default="", help="key=value, several separated by ;")
     args, beam_arguments = parser.parse_known_args(argv)
     try:
@@ -41,7 +45,11 @@ def launch(args: argparse.Namespace, beam_arguments: Sequence[str]) -> None:
         secret = read_secret(local_copy(args.secret_file, scratch))
         config = local_copy(args.config, scratch) if args.config else None
         job_file = read_job(config, [assignment for assignment in args.set.split(";") if assignment])
-    prepared = prepare(Order(job_file, args.input, args.output, secret, "dataflow", 1, tuple(beam_arguments)))
+    order = Order(job_file, args.input, args.output, secret, "dataflow", 1, tuple(beam_arguments))
+    if args.nightly == "true":
+        print(json.dumps(submit_night(order, job_file.sections["nightly"])))
+        return
+    prepared = prepare(order)
     if prepared.folder.committed() is not None:
         print(f"run {prepared.folder.uri} was finished before; nothing was done")
         return

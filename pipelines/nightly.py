@@ -1,7 +1,8 @@
 """Every night: sanitise what no committed run has taken, keep the last runs, forget nothing that was spent.
 
 One night at a time (a lock in OUT). The memory of all nights is in the runs' own `_state` tables; a run that is retired
-loses its records and keeps those.
+loses its records and keeps those. `run_night` stays until the night is committed; `submit_night` is for a driver that
+cannot stay, and commits what the night before has submitted.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from typing import Any
 from apache_beam.io.filesystems import FileSystems
 
 from sottovoce.models.errors import RunError
+from sottovoce.pipelines.cumulative_ledger import write_cumulative_ledger
+from sottovoce.pipelines.detached import finish, submit
+from sottovoce.pipelines.finished_runs import RETIRED, FinishedRun, finished_runs, state_tables, unfinished_runs
 from sottovoce.pipelines.job_file import NightlySettings
-from sottovoce.pipelines.run import Order, execute, prepare
+from sottovoce.pipelines.run import Order, Prepared, execute, prepare
 from sottovoce.pipelines.run_folder import COMMITTED, LOCK, MARKER, TRAINING, RunFolder, remove_tree
-from sottovoce.transforms.state import FOLDER, tables_of
+from sottovoce.transforms.state import FOLDER
 
-RETIRED, NIGHT_LOCK = "_RETIRED.json", "_NIGHTLY.lock"
+NIGHT_LOCK, SECRET_CHECK = "_NIGHTLY.lock", "secret.json"
 
 
 class AnotherNight(RunError):
@@ -33,24 +37,62 @@ def run_night(order: Order, settings: NightlySettings) -> dict[str, Any]:
     """One night. Returns its summary: numbers, a status, names of runs."""
     began = time.monotonic()
     with _one_night_at_a_time(order.output):
-        _clear_unfinished(order.output)
-        known = _finished_runs(order.output)
-        prepared = prepare(
-            order,
-            nightly=True,
-            taken=_tables(known, "dialogues"),
-            spent=_tables(known, "speakers"),
-            speaker_epsilon=math.inf if settings.speaker_epsilon is None else settings.speaker_epsilon,
-            beyond_budget=settings.beyond_budget,
+        for folder in unfinished_runs(order.output):
+            # What a killed night left: the corpus may have grown since, and then nobody would complete that very run.
+            folder.take()
+            remove_tree(folder.uri)
+        prepared, is_new = _prepare_night(order, settings)
+        committed, retired = None, []
+        if is_new:
+            committed = execute(prepared)
+            is_new = bool(committed["counts"]["dialogues"] or committed["counts"]["failed"])
+            if is_new:
+                retired = _retire(order.output, settings.keep_runs)
+            else:
+                remove_tree(prepared.folder.uri)
+        write_cumulative_ledger(order.output, settings.speaker_epsilon)
+        return _summary("committed" if is_new else "nothing_new", prepared.folder, committed, retired, began)
+
+
+def submit_night(order: Order, settings: NightlySettings) -> dict[str, Any]:
+    """Commit the night before, submit this one and leave. A night before that is still at work, or failed, stops it."""
+    began = time.monotonic()
+    for folder in unfinished_runs(order.output):
+        finish(folder)
+    retired = _retire(order.output, settings.keep_runs)
+    write_cumulative_ledger(order.output, settings.speaker_epsilon)
+    prepared, is_new = _prepare_night(order, settings)
+    if is_new:
+        submit(prepared)
+    return _summary("submitted" if is_new else "nothing_new", prepared.folder, None, retired, began)
+
+
+def _prepare_night(order: Order, settings: NightlySettings) -> tuple[Prepared, bool]:
+    """The night, and whether it has anything to do: not on the very same corpus as a night before."""
+    known = finished_runs(order.output)
+    _check_secret(order, known)
+    prepared = prepare(
+        order,
+        nightly=True,
+        taken=state_tables(known, "dialogues"),
+        spent=state_tables(known, "speakers"),
+        speaker_epsilon=math.inf if settings.speaker_epsilon is None else settings.speaker_epsilon,
+        beyond_budget=settings.beyond_budget,
+    )
+    return prepared, all(run.folder.name != prepared.folder.name for run in known)
+
+
+def _check_secret(order: Order, known: list[FinishedRun]) -> None:
+    """Under another secret no dialogue would be recognised, and every one would be released a second time."""
+    nights = RunFolder(order.output, "_nights")
+    check = order.secret.token("secret of the nights")  # a keyed hash: tells nothing of the secret
+    if not known or not FileSystems.exists(nights.path(SECRET_CHECK)):
+        nights.write_json(SECRET_CHECK, {"check": check})
+    elif nights.read_json(SECRET_CHECK)["check"] != check:
+        raise RunError(
+            f"the secret is not the one of the nights before in {order.output}: every dialogue would be released again. "
+            f"Use that secret, or another output"
         )
-        if any(folder.name == prepared.folder.name for folder, _ in known):
-            return _summary("nothing_new", prepared.folder, None, [], began)  # the very same corpus, done before
-        committed = execute(prepared)
-        if not committed["counts"]["dialogues"] and not committed["counts"]["failed"]:
-            remove_tree(prepared.folder.uri)
-            return _summary("nothing_new", prepared.folder, committed, [], began)
-        retired = _retire(order.output, settings.keep_runs)
-        return _summary("committed", prepared.folder, committed, retired, began)
 
 
 def _summary(
@@ -87,43 +129,14 @@ def _one_night_at_a_time(output: str) -> Iterator[None]:
         yield
 
 
-def _folders(output: str) -> list[RunFolder]:
-    found = FileSystems.match([FileSystems.join(output, "run-*", "_*.json")])[0].metadata_list
-    names = sorted({FileSystems.split(FileSystems.split(item.path)[0])[1] for item in found})
-    return [RunFolder(output, name) for name in names]
-
-
-def _finished_runs(output: str) -> list[tuple[RunFolder, dict[str, Any]]]:
-    """Runs that count, retired ones included, oldest first."""
-    runs = []
-    for folder in _folders(output):
-        record = folder.committed()
-        if record is None and FileSystems.exists(folder.path(RETIRED)):
-            record = folder.read_json(RETIRED)
-        if record is not None:
-            runs.append((folder, record))
-    return sorted(runs, key=lambda run: (run[1]["created"], run[0].name))
-
-
-def _tables(runs: list[tuple[RunFolder, dict[str, Any]]], name: str) -> tuple[str, ...]:
-    return tuple(uri for folder, record in runs for uri in tables_of(folder.uri, record, name))
-
-
-def _clear_unfinished(output: str) -> None:
-    """What a killed night left: the corpus may have grown since, and then nobody would complete that very run."""
-    for folder in _folders(output):
-        if folder.committed() is None and not FileSystems.exists(folder.path(RETIRED)):
-            folder.take()
-            remove_tree(folder.uri)
-
-
 def _retire(output: str, keep_runs: int) -> list[str]:
     """Remove the records of all but the newest runs; their state stays, under a name that says so, and their models."""
-    kept = [(folder, record) for folder, record in _finished_runs(output) if folder.committed() is not None]
+    kept = [run for run in finished_runs(output) if not run.retired]
     retired = []
-    for folder, record in kept[:-keep_runs]:
+    for run in kept[:-keep_runs]:
+        folder = run.folder
         folder.take()
-        record = record | {"shards": [shard for shard in record["shards"] if shard["sink"] == FOLDER]}
+        record = run.record | {"shards": [shard for shard in run.record["shards"] if shard["sink"] == FOLDER]}
         folder.write_json(RETIRED, record)
         FileSystems.delete([folder.path(COMMITTED)])
         folder.clear(keep=(FOLDER, RETIRED, LOCK, MARKER, TRAINING))

@@ -104,7 +104,12 @@ def test_the_staged_package_holds_the_project_and_its_data(storage, service):
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert not files - names
-    assert {"setup.py", "runner_configs/direct.yaml", "runner_configs/flink.yaml", "runner_configs/dataflow.yaml"} <= names
+    assert {
+        "setup.py",
+        "runner_configs/direct.yaml",
+        "runner_configs/flink.yaml",
+        "runner_configs/dataflow.yaml",
+    } <= names
 
 
 def test_only_a_stage_told_to_use_a_gpu_asks_for_one(storage, service):
@@ -161,6 +166,27 @@ def test_a_run_that_is_at_work_is_not_submitted_again(storage, service, capsys):
     assert "is being written by" in capsys.readouterr().err and len(service.jobs) == 1
 
 
+def test_a_nightly_launch_commits_the_night_before_and_takes_what_is_new(storage, service, capsys):
+    night = (IMAGE_HOLDS_ALL, "--set=" + TEXT_SINKS, "--nightly=true")
+    manifest = storage.objects["bucket", "corpus/manifest.jsonl"]
+    lines = manifest.splitlines(keepends=True)
+    dialogues = [json.loads(line)["dialogue_id"] for line in lines]
+    early = [line for line, dialogue in zip(lines, dialogues, strict=True) if dialogue in dialogues[:12]]
+    storage.objects["bucket", "corpus/manifest.jsonl"] = b"".join(early)
+    job = launch(service, *night)
+    storage.objects["bucket", "corpus/manifest.jsonl"] = manifest
+    flags = ("--input=gs://bucket/corpus", "--output=gs://bucket/out", "--secret_file=gs://bucket/secret")
+    beam = (*BEAM, f"--dataflow_endpoint={service.url}")
+    assert flex_template.main([*flags, *beam, *night]) == 1, "the first job is still at work"
+    assert "is not complete" in capsys.readouterr().err and len(service.jobs) == 1
+    service.work_off(job)
+    service.work_off(launch(service, *night))
+    assert flex_template.main([*flags, *beam, *night]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["status"] == "nothing_new" and len(service.jobs) == 2
+    ledger = json.loads(storage.objects["bucket", "out/cumulative_ledger.json"])
+    assert (ledger["nights"], ledger["dialogues_taken"]) == (2, len(set(dialogues)))
+
+
 def test_a_job_that_fails_on_dataflow_commits_nothing(storage, service, tmp_path, capsys):
     service.state = "JOB_STATE_CANCELLED"
     (tmp_path / "secret").write_bytes(b"the secret of this test, long enough")
@@ -176,8 +202,8 @@ def test_the_template_asks_for_what_the_launcher_takes():
     parameters = {parameter["name"]: parameter for parameter in metadata["parameters"]}
     required = {name for name, parameter in parameters.items() if not parameter.get("isOptional")}
     assert required == {"input", "output", "secret_file"}
-    assert {"config", "set", "gpu_accelerator", "gpu_min_ram"} == set(parameters) - required
-    for parameter in parameters.values():
+    assert {"config", "set", "nightly", "gpu_accelerator", "gpu_min_ram"} == set(parameters) - required
+    for parameter in (parameter for name, parameter in parameters.items() if name != "nightly"):
         for pattern in parameter.get("regexes", ()):
             assert re.match(pattern, "gs://bucket/thing") and not re.match(pattern, "/local/thing")
 

@@ -83,9 +83,29 @@ def test_a_speaker_is_charged_over_all_nights_up_to_the_budget(night, tmp_path):
     spent = [row for run in runs_in(tmp_path) for row in rows(run, "_state") if "epsilon" in row]
     assert len({row["speaker"] for row in spent}) == 1
     assert 0 < sum(row["epsilon"] for row in spent) <= 6.0
+    ledger = json.loads((tmp_path / "out" / "cumulative_ledger.json").read_text())
+    assert (ledger["nights"], ledger["speakers_charged"], ledger["speaker_epsilon"]) == (2, 1, 6.0)
+    assert ledger["dialogues_taken"] == len(dialogues(records))
+    assert ledger["epsilon_per_speaker"]["max"] == pytest.approx(sum(row["epsilon"] for row in spent))
     withheld = [row for run in runs_in(tmp_path) for row in rows(run, "failures")]
     assert {row["reason"] for row in withheld} == {"speaker_budget_used_up"}
     assert summary["failed"] + later["failed"] == len(withheld) > 0
+
+
+def test_another_secret_does_not_release_the_same_dialogues_again(night, tmp_path, secret_file):
+    assert night(text_records(0, 10))[0] == 0
+    secret_file.write_bytes(b"another secret, long enough as well")
+    code, summary = night(text_records(0, 20))
+    assert (code, summary["status"], len(runs_in(tmp_path))) == (1, "failed", 1)
+    assert "released again" in summary["error"]
+
+
+def test_what_a_failed_night_left_is_removed_by_the_next(night, tmp_path):
+    code, summary = night([*text_records(0, 5), "no record"], "--set", "limits.max_failures=0")
+    assert (code, summary["status"]) == (1, "failed")
+    (left,) = (tmp_path / "out").glob("run-*")
+    assert night(text_records(0, 8))[0] == 0
+    assert not left.exists() and len(runs_in(tmp_path)) == 1
 
 
 def test_beyond_the_budget_everything_can_be_replaced_instead(night, tmp_path):

@@ -44,9 +44,9 @@ class StorageStandIn:
                 return self._batch(headers["Content-Type"], body)
             if url.path.startswith("/upload/"):
                 return self._upload(method, url.path, query, headers, body)
-            return self._object(method, url.path, query)
+            return self._object(method, url.path, query, headers.get("Range"))
 
-    def _object(self, method: str, path: str, query: dict[str, str]) -> Answer:
+    def _object(self, method: str, path: str, query: dict[str, str], wanted: str | None = None) -> Answer:
         if copy := re.search(r"/b/([^/]+)/o/(.+)/(?:copyTo|rewriteTo)/b/([^/]+)/o/(.+)$", path):
             source, target = (copy[1], unquote(copy[2])), (copy[3], unquote(copy[4]))
             if source not in self.objects:
@@ -70,8 +70,7 @@ class StorageStandIn:
             del self.objects[key]
             return 204, {}, b""
         if query.get("alt") == "media":
-            checksum = f"crc32c={_checksum(self.objects[key])}"
-            return 200, {"X-Goog-Hash": checksum, "X-Goog-Generation": "1"}, self.objects[key]
+            return _content(self.objects[key], wanted)
         return _json(200, self._describe(key))
 
     def _upload(self, method: str, path: str, query: dict[str, str], headers: Any, body: bytes) -> Answer:
@@ -137,6 +136,19 @@ class StorageStandIn:
 
 def _checksum(content: bytes) -> str:
     return base64.b64encode(google_crc32c.Checksum(content).digest()).decode()
+
+
+def _content(content: bytes, wanted: str | None) -> Answer:
+    """All of it, or the range that a reader asks for after a seek. The checksum is always that of the whole."""
+    headers = {"X-Goog-Hash": f"crc32c={_checksum(content)}", "X-Goog-Generation": "1"}
+    if wanted is None:
+        return 200, headers, content
+    begin, end = re.fullmatch(r"bytes=(\d+)-(\d*)", wanted).groups()
+    part = content[int(begin) : int(end) + 1 if end else None]
+    if not part:
+        return 416, {"Content-Range": f"bytes */{len(content)}"}, b""
+    last = int(begin) + len(part) - 1
+    return 206, headers | {"Content-Range": f"bytes {begin}-{last}/{len(content)}"}, part
 
 
 def _json(code: int, value: Any) -> Answer:

@@ -1,0 +1,52 @@
+"""`sottovoce ledger`: what all nights in an output folder have taken and spent together."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from typing import Any
+
+from sottovoce.models.errors import RunError, SettingsError
+
+EXAMPLES = """\
+  sottovoce ledger --output out
+  sottovoce ledger --output out --speaker-epsilon 8 --json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--output", required=True, metavar="OUT", help="folder or URI that the nights write to")
+    parser.add_argument("--speaker-epsilon", type=float, metavar="E", help="count the speakers who have spent as much")
+    parser.add_argument("--json", action="store_true", help="print JSON, as in OUT/cumulative_ledger.json")
+
+
+def run(args: argparse.Namespace) -> int:
+    from sottovoce.pipelines.cumulative_ledger import cumulative_ledger
+
+    budget = args.speaker_epsilon
+    if budget is not None and not 0 <= budget < math.inf:
+        raise SettingsError([f"--speaker-epsilon: {budget} must be a number from 0"])
+    ledger = cumulative_ledger(args.output, budget)
+    if not ledger["nights"]:
+        raise RunError(f"{args.output}: no committed run; expected the folder that `sottovoce nightly` writes to")
+    print(json.dumps(ledger, indent=2) if args.json else "\n".join(_lines(ledger)))
+    return 0
+
+
+def _lines(ledger: dict[str, Any]) -> list[str]:
+    uncharged = len(ledger["not_charged"])
+    lines = [
+        f"nights            {ledger['nights']}, {ledger['retired']} of them retired",
+        f"dialogues taken   {ledger['dialogues_taken']}",
+        f"speakers charged  {ledger['speakers_charged']}, for {ledger['turns_charged']} turns",
+    ]
+    if spent := ledger["epsilon_per_speaker"]:
+        figures = f"median {spent['median']}, 95th percentile {spent['percentile_95']}, largest {spent['max']}"
+        lines.append(f"epsilon           {figures} per speaker")
+    if "speaker_epsilon" in ledger:
+        budget = ledger["speaker_epsilon"]
+        lines.append(f"at the budget     {ledger['speakers_at_the_budget']} speakers have spent {budget} or more")
+    if uncharged:
+        lines.append(f"not charged       {uncharged} runs by `sanitize`: what they revealed is in no figure above")
+    return lines
