@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OUT ?= out/demo
 
-.PHONY: help setup demo test check lock corpus bench model clean flink-up flink-down test-flink test-slurm test-kubernetes
+.PHONY: help setup demo test check lock corpus bench model clean flink-up flink-down test-flink test-slurm test-kubernetes test-airflow
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
@@ -71,3 +71,10 @@ test-slurm: $(READY) ## training jobs on a Slurm cluster of one node (Debian pac
 test-kubernetes: $(READY) ## training jobs on a Kubernetes API server, built first (Go 1.24, Debian package etcd-server)
 	tools/kube_apiserver/build.sh
 	$(BIN)/python -m pytest tests/models/launch/test_kubernetes.py
+
+# Airflow pins hundreds of packages that clash with ours, so it has an environment of its own.
+test-airflow: $(READY) ## the DAG of the nightly schedule, parsed by a real Airflow
+	@UV=$$(command -v uv || echo $(BIN)/uv); test -x .cache/airflow/bin/airflow || { \
+	  $$UV venv --quiet --python $(BIN)/python .cache/airflow && \
+	  $$UV pip install --quiet --python .cache/airflow/bin/python "apache-airflow==3.1.*" pytest; }
+	AIRFLOW_HOME=$(CURDIR)/.cache/airflow/home .cache/airflow/bin/python -m pytest --noconftest tests/runner_configs/test_airflow_dag.py
