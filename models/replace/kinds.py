@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sottovoce.models.records import Span
-from sottovoce.models.replace.lists import class_of
+from sottovoce.models.replace.public_lists import class_of
 from sottovoce.models.replace.shape import Reading, choices_for, pieces_of
 from sottovoce.models.replace.surface import canonical, words_in
 from sottovoce.models.words import all_words

@@ -26,9 +26,9 @@ from sottovoce.models.replace.kinds import (
     uniform_lists,
     word_units,
 )
-from sottovoce.models.replace.lists import Weights, public_lists
 from sottovoce.models.replace.mechanism import Response, respond_with, respond_within
 from sottovoce.models.replace.options import SurrogateOptions
+from sottovoce.models.replace.public_lists import Weights, public_lists
 from sottovoce.models.replace.shape import email_like, same_shape, scramble, url_like
 from sottovoce.models.replace.surface import render, style_of
 

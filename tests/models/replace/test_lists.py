@@ -2,7 +2,7 @@
 
 import pytest
 
-from sottovoce.models.replace.lists import LISTS, class_of, public_lists
+from sottovoce.models.replace.public_lists import LISTS, class_of, public_lists
 from sottovoce.models.replace.surface import canonical
 
 

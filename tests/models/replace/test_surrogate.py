@@ -13,7 +13,7 @@ from sottovoce.models.ledger.book import faults_of
 from sottovoce.models.randomised_response import Composition, epsilon_of
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Source, Span, Utterance
-from sottovoce.models.replace.lists import class_of, public_lists
+from sottovoce.models.replace.public_lists import class_of, public_lists
 from sottovoce.models.replace.surrogate import Consistent, Full, NotCounted, Word
 
 SECRET = Secret(b"k" * 32)
