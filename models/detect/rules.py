@@ -13,9 +13,9 @@ from sottovoce.models.detect.addresses import find_addresses
 from sottovoce.models.detect.overlap import resolve
 from sottovoce.models.detect.patterns import find_written
 from sottovoce.models.detect.spoken import find_spoken
-from sottovoce.models.words import read_words
 from sottovoce.models.records import LedgerEntry, Span
 from sottovoce.models.settings import require
+from sottovoce.models.words import read_words
 
 TYPES = ("EMAIL", "URL", "PHONE", "CARD", "IBAN", "CODE", "DATE", "TIME", "AMOUNT")
 

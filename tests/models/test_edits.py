@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sottovoce.models.edits import BadOffsets, SlotLost, apply_edits
 from sottovoce.models.records import Edit, Slot
 

@@ -2,6 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sottovoce.models.detect.overlap import resolve
 from sottovoce.models.records import Span
 
