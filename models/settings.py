@@ -17,7 +17,7 @@ from typing import Any
 
 from sottovoce.models.errors import SettingsError
 
-FAMILIES = ("detect", "replace", "voice", "align", "mask")
+FAMILIES = ("detect", "replace", "align", "voice", "mask", "relisten")
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,9 @@ def resolve(path: str) -> Any:
 def member_class(family: str, name: str) -> type:
     rows = table(family)
     if name not in rows:
-        raise SettingsError([f"{family}.use: {name!r} is not known; allowed: {', '.join(rows)}{_suggestion(name, rows)}"])
+        raise SettingsError(
+            [f"{family}.use: {name!r} is not known; allowed: {', '.join(rows)}{_suggestion(name, rows)}"]
+        )
     return resolve(rows[name])
 
 

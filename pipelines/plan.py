@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import psutil
 
-from sottovoce.models.settings import Spec
+from sottovoce.models.settings import FAMILIES, Spec
 from sottovoce.transforms.job import Job
 from sottovoce.transforms.read import Corpus
 from sottovoce.transforms.sinks import sink_class
@@ -24,7 +24,7 @@ def print_plan(job: Job, corpus: Corpus, runner: str) -> None:
         print(
             f"  {sink:<7} {weight / total:6.1%} of dialogues, {job.shards[sink]} shard(s): {sink_class(sink).stages} -> write"
         )
-    for family in ("detect", "replace", "align", "voice", "mask"):
+    for family in FAMILIES:
         print(f"{family:<8} {_describe(getattr(job, family))}")
     print(f"slice    at least {job.slice.min_seconds} s, remainder: {job.slice.remainder}")
     shuffle = estimated_shuffle_bytes(corpus)

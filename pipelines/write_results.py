@@ -83,7 +83,7 @@ def ledger_entries(job: Job) -> list[LedgerEntry]:
     text = any(not sink_class(sink).needs_audio for sink in job.sinks)
     detect = job.detect.make().ledger()
     replace = [_with_recall(job.replace.make(), detect).ledger()] if text else []
-    on_speech = [spec.make().ledger() for spec in (job.align, job.voice, job.mask)] if speech else []
+    on_speech = [spec.make().ledger() for spec in (job.align, job.voice, job.mask, job.relisten)] if speech else []
     routing = LedgerEntry(
         stage="route",
         mechanism="one dialogue, one sink",

@@ -45,6 +45,7 @@ class Job:
     align: Spec
     voice: Spec
     mask: Spec
+    relisten: Spec
     slice: Slicer
     input: InputSettings = field(default_factory=InputSettings)
     audio: AudioSettings = field(default_factory=AudioSettings)

@@ -25,7 +25,7 @@ def job_with(**options):
     mask, detect = read_spec("mask", "silence"), read_spec("detect", "rules")
     replace = read_spec("replace", {"use": "full", **options})
     secret = Secret(b"a secret of the test run")
-    return Job("run", secret, {"slu": 1.0}, {"slu": 1}, detect, replace, mask, mask, mask, Slicer())
+    return Job("run", secret, {"slu": 1.0}, {"slu": 1}, detect, replace, mask, mask, mask, mask, Slicer())
 
 
 def run(job, word):

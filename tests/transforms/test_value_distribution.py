@@ -30,6 +30,7 @@ def job_with(run="run", **options):
         align=specs["mask"],
         voice=specs["mask"],
         mask=specs["mask"],
+        relisten=specs["mask"],
         slice=Slicer(),
     )
 

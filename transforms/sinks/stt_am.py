@@ -16,6 +16,7 @@ from sottovoce.transforms.gpu import gpu_hints
 from sottovoce.transforms.job import Job
 from sottovoce.transforms.load import LoadSpeech
 from sottovoce.transforms.mask import MaskWords
+from sottovoce.transforms.relisten import ListenAgain
 from sottovoce.transforms.rows import Row
 from sottovoce.transforms.slice import SliceSpeech
 from sottovoce.transforms.stage import FAILURES, PASSED, TALLY, Outputs
@@ -29,7 +30,7 @@ class SpeechSink(beam.PTransform):
     record_type = SpeechSlice
     needs_audio = True
     rows_per_shard = 2_000
-    stages = "load -> align -> voice -> mask -> slice -> unlink"
+    stages = "load -> align -> voice -> mask -> relisten -> slice -> unlink"
 
     def __init__(self, job: Job):
         super().__init__()
@@ -39,11 +40,11 @@ class SpeechSink(beam.PTransform):
         job = self._job
         failures: list[Any] = []
         tallies: list[Any] = []
-        hints = gpu_hints(job, job.align, job.voice, job.mask)
+        hints = gpu_hints(job, job.align, job.voice, job.mask, job.relisten)
         passed = batches | "InSmallParts" >> beam.FlatMap(_small_parts).with_resource_hints(**hints)
         # The original aligns best, and its phones help the voice; COMPRISE aligns what the voice made of it.
         middle = (AlignWords, AnonymiseVoice) if job.audio.align_on == "original" else (AnonymiseVoice, AlignWords)
-        for stage in (LoadSpeech, *middle, MaskWords, SliceSpeech):
+        for stage in (LoadSpeech, *middle, MaskWords, ListenAgain, SliceSpeech):
             outputs = passed | stage(job).with_resource_hints(**hints)
             passed = outputs.passed
             failures += outputs.failures
