@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ def bad_records(folder) -> list[tuple[str, dict | str | bytes]]:
         (folder / name).write_bytes(data)
         return record(name, audio_filepath=str(folder / name))
 
-    flac = open(template["audio_filepath"], "rb").read()
+    flac = Path(template["audio_filepath"]).read_bytes()
     spoiled = speech.copy()
     spoiled[100:110] = np.nan
     return [
