@@ -25,8 +25,15 @@ COMMANDS = {
     ),
     "jobs": ("sottovoce.pipelines.commands.jobs", "status, logs and cancelling of training jobs"),
     "build text": ("sottovoce.pipelines.commands.build_text", "train a detector of sensitive words from labelled text"),
+    "align": ("sottovoce.pipelines.commands.align", "write when each word is said, as CTM, TextGrid and JSON"),
+    "mask": ("sottovoce.pipelines.commands.mask", "remove chosen words from recordings and their texts"),
+    "evaluate align": ("sottovoce.pipelines.commands.evaluate_align", "word borders, and texts that were not said"),
+    "evaluate mask": ("sottovoce.pipelines.commands.evaluate_mask", "cover of sensitive words, and misplaced masks"),
+    "evaluate slices": ("sottovoce.pipelines.commands.evaluate_slices", "whether slices can be put back together"),
     "evaluate detect": ("sottovoce.pipelines.commands.evaluate_detect", "recall and over-masking of a detector"),
+    "evaluate utility": ("sottovoce.pipelines.commands.evaluate_utility", "what text is worth after each strategy"),
     "budget rr": ("sottovoce.pipelines.commands.budget_rr", "plan the epsilon of replacing sensitive words"),
+    "train": ("sottovoce.pipelines.commands.train", "train an intent and slot model with differential privacy"),
     "budget edp": ("sottovoce.pipelines.commands.budget_edp", "plan the epsilon of private training"),
 }
 

@@ -97,3 +97,25 @@ def gradient_in_process(rank, processes, port, settings_list, folder):
         gradient_of_step(bench, 3)
         torch.save(bench.flat.vector, f"{folder}/{number}-{rank}.pt")
     ours.leave()
+
+
+def die_at_step(argv, fatal):
+    """In a process of its own: kill -9 in the middle of an epoch."""
+    import os
+    import signal
+
+    import torch
+
+    from sottovoce.pipelines import train_model
+    from sottovoce.pipelines.cli import main
+
+    torch.set_num_threads(1)
+
+    class Deadly(train_model.Curves):
+        def step(self, step, result, seconds):
+            super().step(step, result, seconds)
+            if step == fatal:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    train_model.Curves = Deadly
+    main(argv)

@@ -43,6 +43,16 @@ def test_likelihood_marginals_and_best_path_are_exact(case, per_row):
         assert torch.allclose(probabilities[row, :length].sum(-1), torch.ones(length, dtype=torch.float64))
 
 
+def test_slopes_in_closed_form_are_those_of_differences(case):
+    emissions, table = (tensor.requires_grad_() for tensor in case)
+    assert torch.autograd.gradcheck(lambda e, t: log_partition(e, t, LENGTHS), (emissions, table))
+    spread = table.expand(3, -1, -1)
+    of_rows = torch.autograd.grad(log_partition(emissions, spread, LENGTHS).sum(), spread)[0]
+    for row in range(3):
+        alone = log_partition(emissions[row : row + 1], table, LENGTHS[row : row + 1])
+        assert torch.allclose(of_rows[row], torch.autograd.grad(alone, table)[0])
+
+
 def test_what_stands_in_the_padding_changes_nothing(case):
     emissions, table = case
     tags = torch.zeros(3, 4, dtype=torch.int64)

@@ -1,0 +1,50 @@
+"""`sottovoce train`: an intent and slot model from safe examples, with a privacy card."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+EXAMPLES = """\
+  sottovoce train --data out/run-0123456789ab/slu --config train.yaml
+  sottovoce train --data sentences.jsonl.gz --config train.yaml --out trained
+  sottovoce train --data sentences.jsonl.gz --config train.yaml --out trained --resume
+  torchrun --nproc-per-node=2 -m sottovoce.pipelines.cli train --data sentences.jsonl.gz --config train.yaml --out trained
+train.yaml:
+  model: clc              # or bert, or {use: clc, hidden: 128}
+  mode: per_example       # or sound, paper, plain
+  target_epsilon: 4
+  epochs: 20"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--data", required=True, help="the slu folder of a committed run, or JSON lines of tokens and tags"
+    )
+    parser.add_argument("--config", required=True, metavar="TRAIN.yaml", help="settings; docs/training.md lists them")
+    parser.add_argument("--out", metavar="DIR", help="(training/model beside the data)")
+    parser.add_argument("--resume", action="store_true", help="go on from the checkpoint, if there is one")
+    parser.add_argument("--secret-file", metavar="F", help="key of all draws, 16 bytes or more; without it a fresh one")
+
+
+def run(args: argparse.Namespace) -> int:
+    from sottovoce.pipelines.secret_file import read_secret
+    from sottovoce.pipelines.train_model import train
+
+    data = mounted(args.data)
+    out = mounted(args.out) if args.out else str(Path(data).absolute().parent / "training" / "model")
+    secret = read_secret(args.secret_file) if args.secret_file else None
+    train(data, mounted(args.config), out, args.resume, secret)
+    return 0
+
+
+def mounted(path: str) -> str:
+    """Training jobs see buckets as folders: gs://bucket/x is /gcs/bucket/x where that is mounted (Vertex AI does it)."""
+    if not path.startswith("gs://"):
+        return path
+    from sottovoce.models.errors import RunError
+
+    local = Path("/gcs") / path.removeprefix("gs://")
+    if not Path("/gcs").exists():
+        raise RunError(f"{path}: this machine has no bucket mounted at /gcs; copy the data here first")
+    return str(local)
