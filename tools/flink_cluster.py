@@ -103,7 +103,9 @@ class Cluster:
             pid = int((self.home / f"{role}.pid").read_text())
         except (FileNotFoundError, ValueError):
             return None
-        shown = subprocess.run(["ps", "-o", "stat=,args=", "-p", str(pid)], capture_output=True, text=True).stdout
+        shown = subprocess.run(
+            ["ps", "-ww", "-o", "stat=,args=", "-p", str(pid)], capture_output=True, text=True
+        ).stdout
         return pid if self._marker(role) in shown and not shown.startswith("Z") else None
 
     def start(self, role: str) -> None:
@@ -129,6 +131,8 @@ class Cluster:
                 start_new_session=True,
             )
         (self.home / f"{role}.pid").write_text(str(process.pid))
+        while self.pid(role) is None and process.poll() is None:  # a process that has just begun shows no arguments yet
+            time.sleep(0.05)
 
     def overview(self) -> dict:
         """What the JobManager reports; empty while it does not answer."""
