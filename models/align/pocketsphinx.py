@@ -9,7 +9,7 @@ whether the text is what was said; the decoder's own word posteriors do not.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,13 +30,18 @@ FILLERS = ("<", "[")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Segment:
-    """A decoded word or pause in frames [begin, end), its log likelihood ratio per frame in nats, and its phones."""
+    """A decoded word or pause in frames [begin, end), its phones, and how it fits against the free loop, in nats."""
 
     name: str
     begin: int
     end: int
-    ratio: float
+    ratio: float  # per frame
+    worst_phone: float  # of one phone as a whole
     phones: tuple[Phone, ...]
+
+    @property
+    def total(self) -> float:
+        return self.ratio * (self.end - self.begin)
 
     @property
     def is_pause(self) -> bool:
@@ -45,20 +50,22 @@ class Segment:
 
 @dataclass
 class PocketSphinx:
-    """Refused is an utterance whose mean ratio, worst word or worst pause falls under its floor (nats per frame)."""
+    """Refused is what falls under a floor: mean and worst word in nats per frame, worst pause and phone as a whole.
+
+    A pause or a phone that fits badly for long is speech that the text does not have. docs/speech.md shows what the
+    floors catch and what they cost.
+    """
 
     floor: float = -1.0
     word_floor: float = -4.5
-    pause_floor: float = -2.5
+    pause_floor: float = -70.0
+    phone_floor: float = -100.0
     _decoder: Any = field(default=None, init=False, repr=False)
     _pronouncer: Pronouncer | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        require(
-            (self.floor <= 0, "floor: must be at most 0"),
-            (self.word_floor <= 0, "word_floor: must be at most 0"),
-            (self.pause_floor <= 0, "pause_floor: must be at most 0"),
-        )
+        names = ("floor", "word_floor", "pause_floor", "phone_floor")
+        require(*((getattr(self, name) <= 0, f"{name}: must be at most 0") for name in names))
 
     def setup(self) -> None:
         import pocketsphinx
@@ -96,7 +103,12 @@ class PocketSphinx:
             says="Each word of the transcript is located in the speech; where the transcript does not fit, the "
             "utterance is refused.",
             not_protected=("words that are said but not written, where the misfit stays above the floors",),
-            parameters={"floor": self.floor, "word_floor": self.word_floor, "pause_floor": self.pause_floor},
+            parameters={
+                "floor": self.floor,
+                "word_floor": self.word_floor,
+                "pause_floor": self.pause_floor,
+                "phone_floor": self.phone_floor,
+            },
         )
 
     def _known(self, word: str) -> bool:
@@ -124,12 +136,12 @@ class PocketSphinx:
             raise AlignmentFailed from None
         self._decode(None, pcm)
         aligned = [
-            (_bare(word.name), word.score, [(phone.name, phone.start, phone.duration) for phone in word])
+            (_bare(word.name), [(phone.name, phone.start, phone.duration, phone.score) for phone in word])
             for word in decoder.get_alignment()
         ]
         self._decode("loop", pcm)
         free = _free_scores(decoder)
-        return [_segment(name, score, phones, free) for name, score, phones in aligned if phones]
+        return [_segment(name, phones, free) for name, phones in aligned if phones]
 
     def _decode(self, search: str | None, pcm: bytes) -> None:
         # The noise tracker remembers the last utterance: without this the result would depend on the order of the corpus.
@@ -141,11 +153,15 @@ class PocketSphinx:
         self._decoder.end_utt()
 
     def _refuse_mismatch(self, segments: Sequence[Segment]) -> None:
-        frames = sum(segment.end - segment.begin for segment in segments)
-        mean = sum(segment.ratio * (segment.end - segment.begin) for segment in segments) / frames
-        worst_word = min((segment.ratio for segment in segments if not segment.is_pause), default=0.0)
-        worst_pause = min((segment.ratio for segment in segments if segment.is_pause), default=0.0)
-        if mean < self.floor or worst_word < self.word_floor or worst_pause < self.pause_floor:
+        words = [segment for segment in segments if not segment.is_pause]
+        pauses = [segment for segment in segments if segment.is_pause]
+        misfits = (
+            sum(segment.total for segment in segments) < self.floor * sum(s.end - s.begin for s in segments),
+            min(segment.ratio for segment in words) < self.word_floor,
+            min((segment.total for segment in pauses), default=0.0) < self.pause_floor,
+            min(segment.worst_phone for segment in words) < self.phone_floor,
+        )
+        if any(misfits):
             raise AlignmentMismatch
 
 
@@ -172,16 +188,16 @@ def _free_scores(decoder: Any) -> np.ndarray:
     return scores
 
 
-def _segment(name: str, score: float, phones: Iterable[tuple[str, int, int]], free: np.ndarray) -> Segment:
-    sounds = tuple(Phone(label, start * FRAME_S, (start + length) * FRAME_S) for label, start, length in phones)
-    begin, end = round(sounds[0].begin_s / FRAME_S), round(sounds[-1].end_s / FRAME_S)
-    ratio = (score - float(free[begin:end].sum())) / (end - begin) * NATS
-    return Segment(name, begin, end, ratio, sounds)
+def _segment(name: str, phones: Sequence[tuple[str, int, int, float]], free: np.ndarray) -> Segment:
+    fits = [(score - float(free[start : start + length].sum())) * NATS for _, start, length, score in phones]
+    sounds = tuple(Phone(label, start * FRAME_S, (start + length) * FRAME_S) for label, start, length, _ in phones)
+    begin, end = phones[0][1], phones[-1][1] + phones[-1][2]
+    return Segment(name, begin, end, sum(fits) / (end - begin), min(fits), sounds)
 
 
 def _word(begin: int, end: int, segments: Sequence[Segment], duration_s: float) -> Word:
     frames = sum(segment.end - segment.begin for segment in segments)
-    ratio = sum(segment.ratio * (segment.end - segment.begin) for segment in segments) / frames
+    ratio = sum(segment.total for segment in segments) / frames
     phones = tuple(phone for segment in segments for phone in segment.phones)
     end_s = min(phones[-1].end_s, duration_s)
     return Word(begin, end, phones[0].begin_s, end_s, float(np.exp(min(ratio, 0.0))), phones)

@@ -21,7 +21,11 @@ from sottovoce.models.pronounce import Pronouncer
 from sottovoce.models.records import LedgerEntry, Word
 from sottovoce.models.settings import require
 
-RATE_HZ = 16_000
+RATE_HZ, FRAME = 16_000, 512
+FRAMES_PER_S = 100
+FAINT = 2e-5
+ABOVE_BACKGROUND = 8.0
+REMOVED = "removed"
 MIN_HALF_PHONES = 2
 ARPABET = re.compile(r"[A-Z]{1,2}")
 Transition = tuple[int, int, float] | tuple[int, int, float, str]
@@ -33,6 +37,7 @@ class PocketSphinxListener:
 
     prior: float = 0.1
     skip: float = 1e-6
+    min_frames: int = 10
     _decoder: Any = field(default=None, init=False, repr=False)
     _pronouncer: Pronouncer | None = field(default=None, init=False, repr=False)
 
@@ -40,6 +45,7 @@ class PocketSphinxListener:
         require(
             (0 < self.prior < 1, "prior: must lie between 0 and 1"),
             (0 < self.skip < 1, "skip: must lie between 0 and 1"),
+            (1 <= self.min_frames <= 50, "min_frames: must lie in [1, 50]"),
         )
 
     def setup(self) -> None:
@@ -67,13 +73,15 @@ class PocketSphinxListener:
                 continue
             transitions.append((index, index + 1, 1 - self.prior))
             for part in _parts(phones):
-                name = self._sound(part, "removed")
+                name = self._sound(part, REMOVED)
                 owners.setdefault(name, set()).add(index)
                 transitions.append((index, index + 1, self.prior, name))
         if not owners:
             return frozenset()
         return frozenset(
-            index for name in self._decode(speech, transitions, len(words)) for index in owners.get(name, ())
+            index
+            for name in self._decode(speech, masked.stretches, transitions, len(words))
+            for index in owners.get(name, ())
         )
 
     def ledger(self) -> LedgerEntry:
@@ -101,19 +109,58 @@ class PocketSphinxListener:
             self._decoder.add_word(name, " ".join(phones), update=False)
         return name
 
-    def _decode(self, speech: Speech, transitions: Sequence[Transition], final: int) -> list[str]:
+    def _decode(
+        self, speech: Speech, stretches: Sequence[tuple[float, float]], transitions: Sequence[Transition], final: int
+    ) -> list[str]:
         decoder = self._decoder
-        samples = resample(speech, RATE_HZ).samples.astype(np.float64)
-        # A tiny constant hiss: exact zeros have no logarithm, and a mask of silence is exactly that.
-        hiss = np.random.default_rng(0).normal(0, 2e-5, len(samples))
-        pcm = np.clip(np.round((samples + hiss) * 32767), -32768, 32767).astype(np.int16).tobytes()
+        samples = with_background(resample(speech, RATE_HZ).samples, stretches)
+        pcm = np.clip(np.round(samples * 32767), -32768, 32767).astype(np.int16).tobytes()
         decoder.add_fsg("masked", decoder.create_fsg("masked", 0, final, list(transitions)))
         decoder.reinit_feat()
         decoder.activate_search("masked")
         decoder.start_utt()
         decoder.process_raw(pcm, full_utt=True)
         decoder.end_utt()
-        return [segment.word for segment in decoder.seg()] if decoder.hyp() is not None else []
+        if decoder.hyp() is None:
+            return []
+        sounding = _sounding(samples, stretches)
+        return [s.word for s in decoder.seg() if sounding[s.start_frame : s.end_frame + 1].sum() >= self.min_frames]
+
+
+def _sounding(samples: np.ndarray, stretches: Sequence[tuple[float, float]]) -> np.ndarray:
+    """For each 10 ms whether it lies outside the masks and clearly above the background: noise is no word."""
+    frame = RATE_HZ // FRAMES_PER_S
+    count = len(samples) // frame
+    power = np.square(samples[: count * frame].reshape(count, frame)).mean(axis=1)
+    outside = np.ones(count, bool)
+    for begin_s, end_s in stretches:
+        outside[int(begin_s * FRAMES_PER_S) : int(end_s * FRAMES_PER_S) + 1] = False
+    if not outside.any():
+        return outside
+    background = max(float(np.quantile(power[outside], 0.1)), FAINT**2)
+    return outside & (power > max(ABOVE_BACKGROUND * background, 1e-3 * power[outside].max()))
+
+
+def with_background(samples: np.ndarray, stretches: Sequence[tuple[float, float]]) -> np.ndarray:
+    """The speech with its own background in the masked stretches, and wherever a mask left exact zeros.
+
+    Nothing of the word can be inside a mask: every sample there was overwritten. But the step from a mask of zeros, a
+    tone or noise back to the room's own noise sounds like a consonant, and would be heard as one.
+    """
+    out = samples.astype(np.float64)
+    masked = out == 0.0
+    for begin_s, end_s in stretches:
+        masked[int(begin_s * RATE_HZ) : int(end_s * RATE_HZ) + 1] = True
+    starts = [at for at in range(0, len(out) - FRAME, FRAME // 2) if not masked[at : at + FRAME].any()]
+    if not starts:
+        return np.where(masked, np.random.default_rng(0).normal(0, FAINT, len(out)), out)
+    frames = np.stack([out[at : at + FRAME] for at in starts]) * np.hanning(FRAME)
+    quiet = frames[np.argsort(np.square(frames).sum(axis=1))[: max(2, len(starts) // 10)]]
+    power = np.square(np.abs(np.fft.rfft(quiet, axis=1))).mean(axis=0) / np.square(np.hanning(FRAME)).sum()
+    # Gaussian noise with the background's spectrum; it stands still, so it cannot sound like a word. It protects nothing.
+    white = np.fft.rfft(np.random.default_rng(0).normal(0, 1, len(out)))
+    shape = np.sqrt(np.interp(np.linspace(0, 1, len(white)), np.linspace(0, 1, len(power)), power)) + FAINT
+    return np.where(masked, np.fft.irfft(white * shape, len(out)), out)
 
 
 def _parts(phones: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -115,7 +115,7 @@ def test_words_joined_from_espeak_are_found(aligner: PocketSphinx) -> None:
         known = speak_espeak(["remind", "me", "to", "water", "the", "garden"], "en-us", np.random.default_rng(0))
     except ProgramMissing as missing:
         pytest.skip(str(missing))
-    words = PocketSphinx(floor=-9.0, word_floor=-99.0, pause_floor=-99.0)
+    words = PocketSphinx(floor=-9.0, word_floor=-99.0, pause_floor=-999.0, phone_floor=-999.0)
     words.setup()
     errors_s = [
         abs(a.begin_s - b.begin_s) for a, b in zip(words.align(known.speech, known.text), known.words, strict=True)
@@ -146,6 +146,6 @@ def _accepts(aligner: PocketSphinx, speech: Speech, text: str) -> bool:
 
 
 def test_floors_must_be_sensible() -> None:
-    for wrong in ({"floor": 1.0}, {"word_floor": 0.5}, {"pause_floor": 3.0}):
+    for wrong in ({"floor": 1.0}, {"word_floor": 0.5}, {"pause_floor": 3.0}, {"phone_floor": 1.0}):
         with pytest.raises(SettingsError):
             PocketSphinx(**wrong)

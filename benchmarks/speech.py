@@ -1,0 +1,77 @@
+"""Real-time factors of the speech stages on one core: processor seconds for each second of audio.
+
+    .venv/bin/python benchmarks/speech.py [--input CORPUS] [--limit N] [--config job.yaml]
+
+Without --input the bundled demo corpus is used. All stages run in one process, one after the other, over the same
+recordings, so that their figures add up to that of the whole chain.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import time
+from collections import Counter
+from pathlib import Path
+
+STAGES = ("load", "align", "voice", "mask", "relisten", "slice", "encode")
+DEMO = Path(__file__).parents[1] / "examples" / "demo"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--input", default=str(DEMO))
+    parser.add_argument("--limit", type=int, default=100)
+    parser.add_argument("--config")
+    parser.add_argument("--relisten", default="pocketsphinx")
+    args = parser.parse_args()
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"  # before numpy is loaded: the claim is about one core
+    measure(args)
+
+
+def measure(args: argparse.Namespace) -> None:
+    from sottovoce.models.audio import load, to_flac
+    from sottovoce.models.errors import Refusal
+    from sottovoce.models.randomness import fresh_secret
+    from sottovoce.models.records import Utterance
+    from sottovoce.pipelines.job_file import read_job
+    from sottovoce.pipelines.read_locally import read_member, read_utterances
+    from sottovoce.pipelines.speech_chain import SpeechChain
+    from sottovoce.transforms.corpus import open_file
+
+    job = read_job(args.config)
+    members = {family: job.specs[family].make() for family in ("detect", "align", "voice", "mask")}
+    listener = read_member("relisten", "--relisten", args.relisten).make()
+    secret = fresh_secret()
+    chain = SpeechChain(members["align"], members["voice"], members["mask"], listener, job.sections["slice"], secret)
+    members["detect"].setup()
+    chain.setup()
+    found = [record for record in read_utterances(args.input) if isinstance(record, Utterance) and record.audio]
+    step = max(1, len(found) // args.limit)
+    seconds, audio_s, outcomes = dict.fromkeys(STAGES, 0.0), 0.0, Counter[str]()
+    for utterance in found[::step][: args.limit]:
+        spans = members["detect"].detect([utterance.text])[0]
+        began = time.process_time()
+        try:
+            speech = load(utterance.audio, open_file)
+            seconds["load"] += time.process_time() - began
+            audio_s += speech.duration_s
+            slices = chain.run(dataclasses.replace(utterance, spans=tuple(spans)), speech)
+            began = time.process_time()
+            for piece in slices:
+                to_flac(piece.speech)
+            seconds["encode"] += time.process_time() - began
+            outcomes["released"] += 1
+        except Refusal as refusal:
+            outcomes[refusal.code] += 1
+    seconds |= chain.seconds
+    print(f"{sum(outcomes.values())} recordings, {audio_s:.0f} s of audio: {dict(outcomes)}")
+    for stage in STAGES:
+        print(f"  {stage:<10} {seconds[stage] / audio_s:.4f}")
+    print(f"  {'whole':<10} {sum(seconds.values()) / audio_s:.4f}  (aim: at most 0.25)")
+
+
+if __name__ == "__main__":
+    main()

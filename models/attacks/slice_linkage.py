@@ -1,0 +1,137 @@
+"""Can released slices be put back together? Scores pairs of slices by how likely the second follows the first.
+
+COMPRISE D2.3, section 4.3. The attacker has text of the same domain, from which a 3-gram model tells how well the words of
+one slice continue the other's, and recordings cut in the same way, on which it learns to weigh what it hears: likeness of
+voice, of background, and continuity at the edges. Mated pairs are neighbours in one utterance; non-mated pairs come from
+different utterances. Every score is given to utterances that the attacker did not learn from (two folds).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sottovoce.models.attacks.sound import SoundPrint, edge_distance, sound_print
+from sottovoce.models.attacks.trigrams import Trigrams
+from sottovoce.models.audio import Speech
+
+CONTEXT_WORDS = 2
+Pair = tuple[int, int]
+Encoder = Callable[[Speech], np.ndarray]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Piece:
+    """A released slice with what only the evaluation knows: its utterance and its place in it."""
+
+    text: str
+    utterance: int
+    place: int
+    speech: Speech | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairScores:
+    """Scores of mated and non-mated pairs under one kind of evidence."""
+
+    mated: np.ndarray
+    non_mated: np.ndarray
+
+
+def pairs_of(pieces: Sequence[Piece], rng: np.random.Generator, per_mated: int = 5) -> tuple[list[Pair], list[Pair]]:
+    """(neighbours, pairs from different utterances of the same fold), the latter `per_mated` times as many."""
+    at = {(piece.utterance, piece.place): index for index, piece in enumerate(pieces)}
+    mated = [
+        (index, at[piece.utterance, piece.place + 1])
+        for index, piece in enumerate(pieces)
+        if (piece.utterance, piece.place + 1) in at
+    ]
+    folds = {fold: [i for i, piece in enumerate(pieces) if fold_of(piece) == fold] for fold in (0, 1)}
+    other: list[Pair] = []
+    for first, _ in mated:
+        strangers = [i for i in folds[fold_of(pieces[first])] if pieces[i].utterance != pieces[first].utterance]
+        if strangers:
+            other += [(first, int(second)) for second in rng.choice(strangers, per_mated)]
+    return mated, other
+
+
+def fold_of(piece: Piece) -> int:
+    return piece.utterance % 2
+
+
+def text_scores(pieces: Sequence[Piece], mated: Sequence[Pair], other: Sequence[Pair]) -> PairScores:
+    """log P(begin of second | end of first) - log P(begin of second), by a model of the other fold's texts."""
+    models = {fold: Trigrams([p.text.lower().split() for p in pieces if fold_of(p) != fold]) for fold in (0, 1)}
+
+    def score(pair: Pair) -> float:
+        first, second = pieces[pair[0]], pieces[pair[1]]
+        begin = second.text.lower().split()[:CONTEXT_WORDS]
+        end = first.text.lower().split()[-CONTEXT_WORDS:]
+        model = models[fold_of(first)]
+        return model.log_probability(begin, end) - model.log_probability(begin, [])
+
+    return PairScores(np.array([score(pair) for pair in mated]), np.array([score(pair) for pair in other]))
+
+
+def speech_scores(
+    pieces: Sequence[Piece], mated: Sequence[Pair], other: Sequence[Pair], encoder: Encoder | None = None
+) -> PairScores:
+    """Log odds of a logistic regression over the sounds of both slices, learned on the other fold."""
+    heard = [sound_print(piece.speech) if piece.speech is not None else None for piece in pieces]
+    voices = [encoder(piece.speech) if encoder and piece.speech is not None else None for piece in pieces]
+
+    def evidence(pair: Pair) -> np.ndarray:
+        first, second = heard[pair[0]], heard[pair[1]]
+        assert first is not None and second is not None, "speech is needed to score it"
+        return _evidence(first, second, voices[pair[0]], voices[pair[1]])
+
+    return _learned(
+        pieces, mated, other, np.array([evidence(p) for p in mated]), np.array([evidence(p) for p in other])
+    )
+
+
+def combined(pieces: Sequence[Piece], mated: Sequence[Pair], other: Sequence[Pair], *scores: PairScores) -> PairScores:
+    """All evidence together, weighed on the other fold."""
+    return _learned(
+        pieces,
+        mated,
+        other,
+        np.stack([score.mated for score in scores], axis=1),
+        np.stack([score.non_mated for score in scores], axis=1),
+    )
+
+
+def _evidence(first: SoundPrint, second: SoundPrint, voice: np.ndarray | None, other: np.ndarray | None) -> np.ndarray:
+    features = [
+        float(np.abs(first.mean - second.mean).mean()),
+        float(np.abs(first.spread - second.spread).mean()),
+        float(np.abs(first.floor - second.floor).mean()),
+        abs(first.level - second.level),
+        edge_distance(first, second),
+    ]
+    if voice is not None and other is not None:
+        features.append(-float(voice @ other / (np.linalg.norm(voice) * np.linalg.norm(other) + 1e-9)))
+    return np.array(features)
+
+
+def _learned(
+    pieces: Sequence[Piece], mated: Sequence[Pair], other: Sequence[Pair], linked: np.ndarray, strange: np.ndarray
+) -> PairScores:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    folds = [np.array([fold_of(pieces[first]) for first, _ in pairs]) for pairs in (mated, other)]
+    out = [np.zeros(len(mated)), np.zeros(len(other))]
+    for fold in (0, 1):
+        learn = np.concatenate([linked[folds[0] != fold], strange[folds[1] != fold]])
+        labels = np.concatenate([np.ones((folds[0] != fold).sum()), np.zeros((folds[1] != fold).sum())])
+        model = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced", max_iter=1000))
+        model.fit(learn, labels)
+        for index, features in enumerate((linked, strange)):
+            chosen = folds[index] == fold
+            if chosen.any():
+                out[index][chosen] = model.decision_function(features[chosen])
+    return PairScores(*out)

@@ -1,0 +1,69 @@
+"""What a slice sounds like, in a few numbers: voice and channel (mean and spread of cepstra), background, level, edges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sottovoce.models.audio import Speech, level, resample
+
+RATE_HZ, FRAME, HOP, BANDS, CEPSTRA = 16_000, 400, 160, 40, 20
+EDGE_FRAMES = 8
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SoundPrint:
+    mean: np.ndarray
+    spread: np.ndarray
+    floor: np.ndarray
+    level: float
+    head: np.ndarray
+    tail: np.ndarray
+
+
+def sound_print(speech: Speech) -> SoundPrint:
+    bands = log_bands(resample(speech, RATE_HZ).samples)
+    loud = bands.mean(axis=1)
+    voiced = bands[loud >= np.median(loud)]
+    sounding = np.flatnonzero(loud > loud.max() - 9)  # nats: edges are taken where speech begins, inside the pad
+    cepstra = voiced @ _cosines()
+    return SoundPrint(
+        mean=cepstra.mean(axis=0),
+        spread=cepstra.std(axis=0),
+        floor=np.quantile(bands, 0.1, axis=0),
+        level=float(np.log(level(speech.samples) + 1e-6)),
+        head=bands[sounding[0] : sounding[0] + EDGE_FRAMES].mean(axis=0),
+        tail=bands[max(sounding[-1] + 1 - EDGE_FRAMES, 0) : sounding[-1] + 1].mean(axis=0),
+    )
+
+
+def edge_distance(first: SoundPrint, second: SoundPrint) -> float:
+    """How much the sound jumps from the end of the first slice to the begin of the second."""
+    return float(np.abs(first.tail - second.head).mean())
+
+
+def log_bands(samples: np.ndarray) -> np.ndarray:
+    """Log energies (frames, BANDS) in mel-spaced triangles."""
+    padded = np.pad(samples.astype(np.float64), (0, max(0, FRAME - len(samples))))
+    frames = np.lib.stride_tricks.sliding_window_view(padded, FRAME)[::HOP] * np.hanning(FRAME)
+    power = np.abs(np.fft.rfft(frames, 512, axis=1)) ** 2
+    return np.log(power @ _triangles() + 1e-8)
+
+
+def _triangles() -> np.ndarray:
+    mel = np.linspace(_mel(60.0), _mel(7600.0), BANDS + 2)
+    edges = 700 * (np.exp(mel / 1127) - 1)
+    bins = np.fft.rfftfreq(512, 1 / RATE_HZ)[:, None]
+    rising = (bins - edges[:-2]) / (edges[1:-1] - edges[:-2])
+    falling = (edges[2:] - bins) / (edges[2:] - edges[1:-1])
+    return np.maximum(0, np.minimum(rising, falling))
+
+
+def _mel(frequency_hz: float) -> float:
+    return 1127 * float(np.log1p(frequency_hz / 700))
+
+
+def _cosines() -> np.ndarray:
+    index = np.arange(1, CEPSTRA + 1)
+    return np.cos(np.pi * (np.arange(BANDS)[:, None] + 0.5) * index / BANDS) / BANDS

@@ -1,0 +1,73 @@
+"""`sottovoce evaluate align`: how far word borders are off, and whether a text that was not said is refused."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from sottovoce.models.errors import CorpusError
+
+EXAMPLES = """\
+  sottovoce evaluate align
+  sottovoce evaluate align --sentences 40 --input an4.jsonl --limit 300
+  sottovoce evaluate align --align '{use: pocketsphinx, floor: -0.8}' --json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--sentences", type=int, default=80, metavar="N", help="to synthesise with known times (default 80)"
+    )
+    parser.add_argument("--synthesiser", nargs="*", default=["flite", "espeak-ng"], choices=("flite", "espeak-ng"))
+    parser.add_argument(
+        "--input", metavar="CORPUS", help="also: recordings with transcripts, for wrong and right texts"
+    )
+    parser.add_argument("--limit", type=int, metavar="N", help="only N recordings of the corpus, spread over it")
+    parser.add_argument("--align", default="pocketsphinx", metavar="MEMBER", help="name, ctc:MODEL or {use: name, ...}")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    from sottovoce.pipelines import measure_alignment as measure
+    from sottovoce.pipelines.read_locally import read_member
+
+    aligner = read_member("align", "--align", args.align).make()
+    aligner.setup()
+    results: dict[str, Any] = {}
+    for synthesiser in args.synthesiser if args.sentences else []:
+        spoken = list(measure.spoken_sentences(args.sentences, synthesiser))
+        items = [(item.known.speech, item.known.text) for item in spoken]
+        results[f"word borders, {synthesiser}"] = measure.border_errors(aligner, spoken).summary()
+        refused = measure.mismatches(aligner, items, [item.sensitive for item in spoken])
+        results[f"refused, {synthesiser}"] = {kind: str(share) for kind, share in refused.items()}
+    if args.input:
+        items = [(speech, text) for speech, text, _ in recordings(args.input, args.limit)]
+        results["refused, corpus"] = {kind: str(share) for kind, share in measure.mismatches(aligner, items).items()}
+    show(results, args.json)
+    return 0
+
+
+def recordings(input_uri: str, limit: int | None) -> list[Any]:
+    """Every utterance of a corpus that can be heard, or `limit` of them spread over it."""
+    from sottovoce.models.records import Utterance
+    from sottovoce.pipelines.measure_alignment import load_recordings
+    from sottovoce.pipelines.read_locally import read_utterances
+    from sottovoce.transforms.corpus import open_file
+
+    found = [record for record in read_utterances(input_uri) if isinstance(record, Utterance) and record.audio]
+    step = max(1, len(found) // limit) if limit else 1
+    loaded = load_recordings(found[::step][:limit], open_file)
+    if not loaded:
+        raise CorpusError(f"{input_uri}: no recording with a transcript could be read")
+    return loaded
+
+
+def show(results: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(results, indent=2))
+        return
+    for title, figures in results.items():
+        print(title)
+        for name, value in figures.items():
+            print(f"  {name:<52} {value}")

@@ -1,0 +1,64 @@
+"""`sottovoce evaluate mask`: whether masks cover sensitive words, what they cost, and whether a misplaced one is heard."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+EXAMPLES = """\
+  sottovoce evaluate mask
+  sottovoce evaluate mask --shift-ms 200 400 800 --input an4.jsonl
+  sottovoce evaluate mask --mask '{use: noise, guard_ms: 80}' --relisten moonshine
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--sentences", type=int, default=120, metavar="N", help="to synthesise with known times (default 120)"
+    )
+    parser.add_argument(
+        "--input", metavar="CORPUS", help="also: recordings with transcripts, three of a speaker in a row"
+    )
+    parser.add_argument("--limit", type=int, metavar="N", help="only N recordings of the corpus, spread over it")
+    parser.add_argument("--shift-ms", nargs="*", type=float, default=[], metavar="MS", help="plant masks this far off")
+    parser.add_argument("--align", default="pocketsphinx", metavar="MEMBER", help="name, ctc:MODEL or {use: name, ...}")
+    parser.add_argument("--mask", default="silence", metavar="MEMBER", help="silence, tone, noise or {use: name, ...}")
+    parser.add_argument("--relisten", default="pocketsphinx", metavar="MEMBER", help="who listens to masked speech")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    from sottovoce.pipelines import measure_alignment, measure_masking
+    from sottovoce.pipelines.commands.evaluate_align import recordings, show
+    from sottovoce.pipelines.read_locally import read_member
+
+    aligner, masker, listener = (
+        read_member(family, f"--{family}", value).make()
+        for family, value in (("align", args.align), ("mask", args.mask), ("relisten", args.relisten))
+    )
+    for member in (aligner, masker, listener):
+        member.setup()
+    sets: dict[str, Any] = {}
+    if args.sentences:
+        spoken = measure_alignment.spoken_sentences(args.sentences, "flite")
+        sets["flite, known times"] = [(item.known, item.sensitive) for item in spoken]
+    if args.input:
+        sets["corpus, recordings in a row"] = list(measure_alignment.joined(recordings(args.input, args.limit)))
+    results: dict[str, Any] = {}
+    for name, items in sets.items():
+        if "row" in name:
+            results[f"masks, {name}"] = measure_masking.covered_recordings(aligner, masker, items)
+        else:
+            results[f"masks, {name}"] = measure_masking.coverage(aligner, masker, items, listener).summary()
+        shares = measure_masking.shifted(aligner, masker, listener, items, [0.0, *_both_ways(args.shift_ms)])
+        results[f"still heard, {name}"] = {_label(shift): str(share) for shift, share in shares.items()}
+    show(results, args.json)
+    return 0
+
+
+def _both_ways(shifts_ms: list[float]) -> list[float]:
+    return [signed for shift in shifts_ms for signed in (shift, -shift)]
+
+
+def _label(shift_ms: float) -> str:
+    return f"mask {shift_ms:+.0f} ms beside its place" if shift_ms else "mask in its place (false alarms)"

@@ -1,0 +1,158 @@
+"""Whether masks cover what they must, what they cost the words beside them, and whether a misplaced mask is heard."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sottovoce.models.align import Aligner
+from sottovoce.models.align.known_times import Known
+from sottovoce.models.errors import Refusal
+from sottovoce.models.mask.fill import Silence
+from sottovoce.models.masked_words import MaskedWords, mark
+from sottovoce.models.metrics.proportion import Share
+from sottovoce.models.records import Span, Word
+from sottovoce.models.relisten import Listener
+from sottovoce.pipelines.measure_alignment import sounding_frames
+
+Interval = tuple[float, float]
+Item = tuple[Known, frozenset[int]]
+MIN_LEFT_S = 0.02
+NONE = Share(0, 0)
+
+
+@dataclass
+class Coverage:
+    """Sensitive words that the mask covers whole, and speech of kept words that it takes with it."""
+
+    covered: Share = NONE
+    caught: Share = NONE
+    missed_ms: list[float] = field(default_factory=list)
+    beside_s: float = 0.0
+    beside_lost_s: float = 0.0
+    kept_s: float = 0.0
+    kept_lost_s: float = 0.0
+    refused: Share = NONE
+
+    def summary(self) -> dict[str, Any]:
+        return {
+            "sensitive words covered whole": str(self.covered),
+            "covered whole or refused by the listener": str(self.caught),
+            "of words not covered whole, left in clear (ms, median, largest)": [
+                round(float(np.median(self.missed_ms)), 1) if self.missed_ms else 0.0,
+                round(max(self.missed_ms, default=0.0), 1),
+            ],
+            "lost of the neighbouring words' speech": f"{100 * self.beside_lost_s / max(self.beside_s, 1e-9):.1f} %",
+            "lost of all kept speech": f"{100 * self.kept_lost_s / max(self.kept_s, 1e-9):.1f} %",
+            "utterances refused by the aligner": str(self.refused),
+        }
+
+
+def coverage(aligner: Aligner, masker: Silence, items: Iterable[Item], listener: Listener | None = None) -> Coverage:
+    """Against known times: the true stretch of each sensitive word must lie inside what was overwritten."""
+    result = Coverage()
+    for known, sensitive in items:
+        found = _aligned(aligner, known, sensitive)
+        result.refused += Share(int(found is None), 1)
+        if found is None:
+            continue
+        words, masked = found
+        rate_hz = known.speech.rate_hz
+        gone = [(a / rate_hz, b / rate_hz) for a, b in masker.intervals(known.speech, masked.stretches)]
+        speech = masker.mask(known.speech, masked.stretches)
+        heard = bool(listener and listener.heard(speech, known.text, words, masked))
+        for index, word in enumerate(known.words):
+            length_s = word.end_s - word.begin_s
+            lost_s = sum(_overlap((word.begin_s, word.end_s), stretch) for stretch in gone)
+            if index in sensitive:
+                whole = length_s - lost_s < 1 / rate_hz
+                result.covered += Share(int(whole), 1)
+                result.caught += Share(int(whole or heard), 1)
+                result.missed_ms += [] if whole else [1000 * (length_s - lost_s)]
+                continue
+            beside = bool({index - 1, index + 1} & sensitive)
+            result.kept_s, result.kept_lost_s = result.kept_s + length_s, result.kept_lost_s + lost_s
+            if beside:
+                result.beside_s, result.beside_lost_s = result.beside_s + length_s, result.beside_lost_s + lost_s
+    return result
+
+
+def covered_recordings(aligner: Aligner, masker: Silence, items: Iterable[Item]) -> dict[str, Any]:
+    """Recordings in a row, the middle one sensitive: how much of its sound is overwritten, and how much of the others'.
+
+    Sound is every 10 ms that is clearly above the background: breath and clicks count as well.
+    """
+    whole, refused = NONE, NONE
+    shares: list[float] = []
+    lost: list[float] = []
+    for known, sensitive in items:
+        found = _aligned(aligner, known, sensitive)
+        refused += Share(int(found is None), 1)
+        if found is None:
+            continue
+        frames = len(known.speech.samples) // (known.speech.rate_hz // 100)
+        gone = np.zeros(frames, bool)
+        for begin, end in masker.intervals(known.speech, found[1].stretches):
+            gone[begin * 100 // known.speech.rate_hz : -(-end * 100 // known.speech.rate_hz)] = True
+        middle = [known.words[index] for index in sensitive]
+        first, last = round(middle[0].begin_s * 100), round(middle[0].end_s * 100)
+        loud = sounding_frames(known.speech.samples, known.speech.rate_hz)
+        inside = np.zeros(frames, bool)
+        inside[first:last] = True
+        shares.append(float(gone[loud & inside].mean()))
+        whole += Share(int(shares[-1] > 0.999), 1)
+        lost.append(float(gone[loud & ~inside].mean()))
+    return {
+        "sensitive recordings covered whole": str(whole),
+        "overwritten of the sensitive recordings' sound": f"{100 * float(np.mean(shares)):.2f} %",
+        "lost of the other recordings' sound": f"{100 * float(np.mean(lost)):.2f} %",
+        "utterances refused by the aligner": str(refused),
+    }
+
+
+def shifted(
+    aligner: Aligner, masker: Silence, listener: Listener, items: Sequence[Item], shifts_ms: Sequence[float]
+) -> dict[float, Share]:
+    """Share of utterances in which a removed word is still heard when every mask lies `shift` beside its place.
+
+    At shift 0 that is the false alarms. A shift counts only where it leaves part of a sensitive word in clear.
+    """
+    heard: dict[float, Share] = {shift: NONE for shift in shifts_ms}
+    for known, sensitive in items:
+        found = _aligned(aligner, known, sensitive)
+        if found is None:
+            continue
+        words, masked = found
+        for shift in shifts_ms:
+            moved = _moved(masked, shift / 1000, known.speech.duration_s)
+            if moved is None:
+                continue
+            speech = masker.mask(known.speech, moved.stretches)
+            heard[shift] += Share(int(bool(listener.heard(speech, known.text, words, moved))), 1)
+    return heard
+
+
+def _aligned(aligner: Aligner, known: Known, sensitive: frozenset[int]) -> tuple[tuple[Word, ...], MaskedWords] | None:
+    try:
+        words = aligner.align(known.speech, known.text)
+    except Refusal:
+        return None
+    spans = [Span(known.words[index].begin, known.words[index].end, "SENSITIVE") for index in sorted(sensitive)]
+    return words, mark(known.text, spans, words)
+
+
+def _moved(masked: MaskedWords, by_s: float, duration_s: float) -> MaskedWords | None:
+    """The same masks, all moved; None where one would leave the recording, so that nothing is measured there."""
+    stretches = tuple((begin_s + by_s, end_s + by_s) for begin_s, end_s in masked.stretches)
+    inside = tuple((max(0.0, begin_s), min(duration_s, end_s)) for begin_s, end_s in stretches)
+    if any(end_s - begin_s < MIN_LEFT_S for begin_s, end_s in inside):
+        return None
+    return dataclasses.replace(masked, stretches=inside)
+
+
+def _overlap(one: Interval, other: Interval) -> float:
+    return max(0.0, min(one[1], other[1]) - max(one[0], other[0]))

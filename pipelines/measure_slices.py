@@ -1,0 +1,62 @@
+"""Whether released slices can be put back together: the linkage attack over slices of several lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from sottovoce.models.attacks import slice_linkage
+from sottovoce.models.attacks.slice_linkage import Encoder, Piece
+from sottovoce.models.audio import Speech
+from sottovoce.models.errors import Refusal
+from sottovoce.models.masked_words import mark
+from sottovoce.models.metrics.linkability import measured
+from sottovoce.models.records import Utterance, Word
+from sottovoce.models.slice import Slicer
+
+MIN_PAIRS = 20
+
+
+def cut_texts(texts: Sequence[str], min_seconds: float, seconds_per_word: float) -> Iterator[Piece]:
+    """Slices of texts alone: as many words as are said in `min_seconds`; a short remainder joins the slice before it."""
+    count = max(1, round(min_seconds / seconds_per_word))
+    for utterance, text in enumerate(texts):
+        words = text.split()
+        starts = list(range(0, max(1, len(words) - count + 1), count))
+        for place, (begin, end) in enumerate(zip(starts, [*starts[1:], len(words)], strict=True)):
+            if words[begin:end]:
+                yield Piece(" ".join(words[begin:end]), utterance, place)
+
+
+def cut_speech(
+    spoken: Sequence[tuple[Utterance, Speech, tuple[Word, ...]]], slicer: Slicer, number_from: int = 0
+) -> Iterator[Piece]:
+    """Slices of speech whose words are known, with the sensitive words taken out of the text."""
+    for utterance, (record, speech, words) in enumerate(spoken, number_from):
+        masked = mark(record.text, record.spans, words)
+        try:
+            slices = slicer.cut(speech, record.text, words, masked)
+        except Refusal:
+            continue
+        for place, piece in enumerate(slices):
+            yield Piece(piece.text, utterance, place, piece.speech)
+
+
+def linkage(pieces: Sequence[Piece], encoder: Encoder | None = None, seed: int = 0) -> dict[str, Any]:
+    """D_sys with interval and the level of chance, for text, for speech, and for both together."""
+    mated, other = slice_linkage.pairs_of(pieces, np.random.default_rng(seed))
+    figures: dict[str, Any] = {"slices": len(pieces), "neighbouring pairs": len(mated)}
+    if len(mated) < MIN_PAIRS:
+        return figures | {"linkability": f"not measured: fewer than {MIN_PAIRS} neighbouring pairs"}
+    scores = {"text": slice_linkage.text_scores(pieces, mated, other)}
+    if all(piece.speech is not None for piece in pieces):
+        scores["speech"] = slice_linkage.speech_scores(pieces, mated, other, encoder)
+        scores["text and speech"] = slice_linkage.combined(pieces, mated, other, *scores.values())
+    for name, found in scores.items():
+        result = measured(found.mated, found.non_mated)
+        figures[f"linkability by {name}"] = (
+            f"{result.value:.3f} ({result.low:.3f} to {result.high:.3f}); by chance {result.chance:.3f}"
+        )
+    return figures
