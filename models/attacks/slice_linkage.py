@@ -63,7 +63,7 @@ def fold_of(piece: Piece) -> int:
 
 def text_scores(pieces: Sequence[Piece], mated: Sequence[Pair], other: Sequence[Pair]) -> PairScores:
     """log P(begin of second | end of first) - log P(begin of second), by a model of the other fold's texts."""
-    models = {fold: Trigrams([p.text.lower().split() for p in pieces if fold_of(p) != fold]) for fold in (0, 1)}
+    models = {fold: Trigrams(_whole_texts(pieces, 1 - fold)) for fold in (0, 1)}
 
     def score(pair: Pair) -> float:
         first, second = pieces[pair[0]], pieces[pair[1]]
@@ -73,6 +73,15 @@ def text_scores(pieces: Sequence[Piece], mated: Sequence[Pair], other: Sequence[
         return model.log_probability(begin, end) - model.log_probability(begin, [])
 
     return PairScores(np.array([score(pair) for pair in mated]), np.array([score(pair) for pair in other]))
+
+
+def _whole_texts(pieces: Sequence[Piece], fold: int) -> list[list[str]]:
+    """Texts of whole utterances: the attacker's text of the domain was never cut."""
+    texts: dict[int, list[str]] = {}
+    for piece in sorted(pieces, key=lambda piece: (piece.utterance, piece.place)):
+        if fold_of(piece) == fold:
+            texts.setdefault(piece.utterance, []).extend(piece.text.lower().split())
+    return list(texts.values())
 
 
 def speech_scores(
