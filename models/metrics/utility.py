@@ -1,0 +1,109 @@
+"""What a transformed corpus is still worth: the scores of a model that learns from it and is tested on untouched text.
+
+The study of Adelani et al. ("Privacy guarantees for de-identifying text transformations", Interspeech 2020, Table 2 and
+Figure 1): train on data that went through a strategy, test on the test set as it is, compare with no strategy at all.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Sentence:
+    """Words with BIO slot tags, and an intent."""
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    intent: str
+
+    def __repr__(self) -> str:
+        return "<Sentence: sensitive>"
+
+
+@dataclass(frozen=True)
+class Score:
+    """`slot_f1` is None where neither the test set nor the answers hold a slot."""
+
+    intent_accuracy: float
+    slot_f1: float | None
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Mean and sample standard deviation over seeds."""
+
+    mean: float
+    deviation: float
+
+    def __str__(self) -> str:
+        return f"{100 * self.mean:5.2f} ± {100 * self.deviation:4.2f}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One strategy at one epsilon on one corpus. `epsilon` is that of one replaced unit; None: nothing is replaced.
+
+    `changed` is the share of sensitive entities whose text is no longer what it was; `refused` counts training
+    sentences that no longer made a valid example and were left out, summed over seeds.
+    """
+
+    corpus: str
+    strategy: str
+    epsilon: float | None
+    scores: tuple[Score, ...]
+    changed: float
+    refused: int = 0
+
+    @property
+    def accuracy(self) -> Spread:
+        return spread([score.intent_accuracy for score in self.scores])
+
+    @property
+    def slot_f1(self) -> Spread | None:
+        known = [score.slot_f1 for score in self.scores if score.slot_f1 is not None]
+        return spread(known) if known else None
+
+    def as_dict(self) -> dict[str, Any]:
+        accuracy, f1 = self.accuracy, self.slot_f1
+        return {
+            "corpus": self.corpus,
+            "strategy": self.strategy,
+            "epsilon": self.epsilon,
+            "intent_accuracy": accuracy.mean,
+            "intent_accuracy_deviation": accuracy.deviation,
+            "slot_f1": None if f1 is None else f1.mean,
+            "slot_f1_deviation": None if f1 is None else f1.deviation,
+            "seeds": len(self.scores),
+            "changed": self.changed,
+            "refused": self.refused,
+        }
+
+
+def spread(values: Sequence[float]) -> Spread:
+    return Spread(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0)
+
+
+def score(wanted: Sequence[Sentence], answers: Sequence[tuple[str, Sequence[str]]]) -> Score:
+    """Intent accuracy, and F1 of slots with exactly the right words and name."""
+    right_intents = found = right = asked = 0
+    for sentence, (intent, tags) in zip(wanted, answers, strict=True):
+        right_intents += sentence.intent == intent
+        slots, said = slots_of(sentence.tags), slots_of(tags)
+        asked, found, right = asked + len(slots), found + len(said), right + len(slots & said)
+    return Score(right_intents / len(wanted), 2 * right / (asked + found) if asked + found else None)
+
+
+def slots_of(tags: Sequence[str]) -> set[tuple[int, int, str]]:
+    """(first word, word after the last, name); an I- that continues nothing begins a slot."""
+    slots, begin, name = set(), 0, ""
+    for at, tag in enumerate([*tags, "O"]):
+        if name and tag != f"I-{name}":
+            slots.add((begin, at, name))
+            name = ""
+        if not name and tag != "O":
+            begin, name = at, tag[2:]
+    return slots

@@ -1,0 +1,136 @@
+"""`sottovoce evaluate utility`: what training data is worth after each strategy of replacement."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sottovoce.models.errors import RunError, SettingsError
+
+if TYPE_CHECKING:
+    from sottovoce.models.metrics.utility import Cell, Score, Sentence
+
+EXAMPLES = """\
+  sottovoce evaluate utility --data atis.jsonl.gz snips.jsonl.gz --quick --out study
+  sottovoce evaluate utility --data mine.jsonl --strategies none word typed --epsilon 6 8 10 --spans detector
+"""
+
+
+@dataclass(frozen=True)
+class Size:
+    train: int | None
+    test: int | None
+    epochs: int
+
+
+FULL, QUICK = Size(None, None, 8), Size(1000, 500, 6)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--data", required=True, nargs="+", type=Path, metavar="FILE",
+        help="JSONL with tokens, tags, intent and the splits train and test",
+    )  # fmt: skip
+    parser.add_argument("--strategies", nargs="+", metavar="NAME", help="default: none and every strategy")
+    parser.add_argument(
+        "--epsilon", nargs="*", type=float, default=[6.0, 8.0, 10.0], metavar="E",
+        help="of one replaced unit, for word, full and consistent; p = 1 (epsilon 0) is always measured",
+    )  # fmt: skip
+    parser.add_argument("--seeds", type=int, default=3, metavar="N", help="trainings for each cell (default: 3)")
+    parser.add_argument("--spans", choices=("gold", "detector"), default="gold", help="what is sensitive")
+    parser.add_argument("--detector", default="default", metavar="NAME", help="for --spans detector")
+    parser.add_argument(
+        "--values", choices=("public", "corpus_raw"), default="public",
+        help="surrogates of the public lists, or of the corpus itself as the published study does (no guarantee)",
+    )  # fmt: skip
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK.train} training sentences, {QUICK.test} of test")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="keep utility.json and the chart utility.png")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    from sottovoce.pipelines.measure_utility import STRATEGIES, read_study, run_cell, variants
+
+    strategies = args.strategies or STRATEGIES
+    _check(args, strategies, STRATEGIES)
+    size = QUICK if args.quick else FULL
+    detector = _detector(args.detector) if args.spans == "detector" else None
+    measure = _Trained(size.epochs)
+    cells: list[Cell] = []
+    for path in args.data:
+        study = read_study(path, size.train, size.test, detector)
+        spans = sum(len(utterance.spans) for utterance in study.train)
+        if not args.json:
+            print(f"{study.corpus}: {len(study.train):,} training sentences with {spans:,} sensitive spans, "
+                  f"{len(study.test):,} of test; {args.seeds} seeds\n{_HEADER}")  # fmt: skip
+        for variant in variants(strategies, args.epsilon):
+            cells.append(run_cell(study, variant, args.seeds, args.values, measure))
+            if not args.json:
+                print(_row(cells[-1]), flush=True)
+    if args.json:
+        print(json.dumps([cell.as_dict() for cell in cells], indent=2))
+    if args.out:
+        _keep(args.out, cells)
+    return 0
+
+
+class _Trained:
+    """Train the yardstick and test it. Torch is loaded here, once, and kept to one thread."""
+
+    def __init__(self, epochs: int):
+        try:
+            import torch
+
+            from sottovoce.models.metrics.understanding import Reader, Training
+        except ModuleNotFoundError as error:
+            raise RunError(f"{error.name} is not installed; pip install 'sottovoce[bench]'") from None
+        torch.set_num_threads(1)  # small batches: a second thread only waits
+        self._make = lambda: Reader(Training(epochs=epochs))
+
+    def __call__(self, train: Sequence[Sentence], test: Sequence[Sentence], seed: int) -> Score:
+        return self._make().fit(train, seed).measure(test)
+
+
+_HEADER = f"  {'strategy':<12}{'epsilon':>8}{'intent accuracy':>18}{'slot F1':>18}{'changed':>10}{'refused':>9}"
+
+
+def _row(cell: Cell) -> str:
+    epsilon = "-" if cell.epsilon is None else f"{cell.epsilon:g}"
+    f1 = "-" if cell.slot_f1 is None else str(cell.slot_f1)
+    return (
+        f"  {cell.strategy:<12}{epsilon:>8}{cell.accuracy!s:>18}{f1:>18}{100 * cell.changed:>8.1f} %{cell.refused:>9}"
+    )
+
+
+def _check(args: argparse.Namespace, strategies: Sequence[str], known: Sequence[str]) -> None:
+    problems = [f"--strategies: {name!r} is not known; allowed: {', '.join(known)}"
+                for name in strategies if name not in known]  # fmt: skip
+    problems += [f"--epsilon: {value:g} must lie in (0, 50]" for value in args.epsilon if not 0 < value <= 50]
+    if args.seeds < 1:
+        problems.append(f"--seeds: {args.seeds} must be at least 1")
+    if problems:
+        raise SettingsError(problems)
+
+
+def _detector(name: str):
+    from sottovoce.models.settings import read_spec
+
+    detector = read_spec("detect", name).make()
+    detector.setup()
+    return detector
+
+
+def _keep(folder: Path, cells: Sequence[Cell]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "utility.json").write_text(json.dumps([cell.as_dict() for cell in cells], indent=1) + "\n", "utf-8")
+    try:
+        from sottovoce.pipelines.utility_chart import draw
+
+        draw(cells, folder / "utility.png")
+    except ModuleNotFoundError:
+        print("no chart: matplotlib is not installed; pip install 'sottovoce[bench]'", file=sys.stderr)

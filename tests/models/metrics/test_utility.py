@@ -1,0 +1,53 @@
+"""Scores of understanding, their spread over seeds, and the yardstick that learns."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sottovoce.models.metrics.utility import Cell, Score, Sentence, score, slots_of, spread
+
+
+def sentence(words: str, tags: str, intent: str) -> Sentence:
+    return Sentence(tuple(words.split()), tuple(tags.split()), intent)
+
+
+def test_a_slot_counts_only_with_all_its_words_and_its_name():
+    wanted = [sentence("fly to new york", "O O B-city I-city", "fly")]
+    assert score(wanted, [("fly", ["O", "O", "B-city", "I-city"])]) == Score(1.0, 1.0)
+    assert score(wanted, [("fly", ["O", "O", "B-city", "O"])]) == Score(1.0, 0.0)
+    assert score(wanted, [("pay", ["O", "O", "B-name", "I-name"])]) == Score(0.0, 0.0)
+
+
+def test_without_any_slot_there_is_no_f1():
+    assert score([sentence("thank you", "O O", "thank")], [("thank", ["O", "O"])]) == Score(1.0, None)
+
+
+@given(st.lists(st.sampled_from(["O", "B-a", "I-a", "B-b", "I-b"]), max_size=12))
+def test_every_tagged_word_lies_in_exactly_one_slot(tags):
+    covered = [at for begin, end, _ in slots_of(tags) for at in range(begin, end)]
+    assert sorted(covered) == [at for at, tag in enumerate(tags) if tag != "O"]
+
+
+def test_deviation_is_that_of_a_sample_and_zero_for_one_seed():
+    assert spread([0.8, 0.9, 1.0]).deviation == pytest.approx(0.1)
+    assert spread([0.8]).deviation == 0.0
+
+
+def test_a_sentence_and_its_cell_show_no_words():
+    one = sentence("call anna", "O B-PER", "call")
+    assert "anna" not in repr(one)
+    assert "anna" not in str(Cell("mine", "none", None, (Score(1.0, 1.0),), 0.0).as_dict())
+
+
+@pytest.mark.slow
+def test_the_reader_learns_and_repeats_itself():
+    from sottovoce.models.metrics.understanding import Reader, Training
+
+    train = [
+        sentence(f"{verb} {name} now", "O B-PER O", verb) for verb in ("call", "pay") for name in "abcdefghijklmnop"
+    ]
+    test = [sentence("pay zoe now", "O B-PER O", "pay"), sentence("call a now", "O B-PER O", "call")]
+    training = Training(epochs=30, batch=8)
+    first = Reader(training).fit(train, seed=1).measure(test)
+    assert first == Score(1.0, 1.0)  # a name never seen is read as unknown, whose vector was trained
+    assert Reader(training).fit(train, seed=1).measure(test) == first
