@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--input", default=str(DEMO))
     parser.add_argument("--limit", type=int, default=100)
     parser.add_argument("--config")
-    parser.add_argument("--relisten", default="pocketsphinx")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     args = parser.parse_args()
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"  # before numpy is loaded: the claim is about one core
@@ -37,15 +37,16 @@ def measure(args: argparse.Namespace) -> None:
     from sottovoce.models.randomness import fresh_secret
     from sottovoce.models.records import Utterance
     from sottovoce.pipelines.job_file import read_job
-    from sottovoce.pipelines.read_locally import read_member, read_utterances
+    from sottovoce.pipelines.read_locally import read_utterances
     from sottovoce.pipelines.speech_chain import SpeechChain
     from sottovoce.transforms.corpus import open_file
 
-    job = read_job(args.config)
-    members = {family: job.specs[family].make() for family in ("detect", "align", "voice", "mask")}
-    listener = read_member("relisten", "--relisten", args.relisten).make()
+    job = read_job(args.config, args.set)
+    members = {family: job.specs[family].make() for family in ("detect", "align", "voice", "mask", "relisten")}
     secret = fresh_secret()
-    chain = SpeechChain(members["align"], members["voice"], members["mask"], listener, job.sections["slice"], secret)
+    chain = SpeechChain(
+        members["align"], members["voice"], members["mask"], members["relisten"], job.sections["slice"], secret
+    )
     members["detect"].setup()
     chain.setup()
     found = [record for record in read_utterances(args.input) if isinstance(record, Utterance) and record.audio]
