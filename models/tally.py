@@ -47,8 +47,9 @@ class Tally:
             self.stages.setdefault(name, StageCount()).add(count)
         self.loads.update(other.loads)
         self.audio_s += other.audio_s
-        hashes = set(self.dialogue_hashes) | set(other.dialogue_hashes)
-        self.dialogue_hashes = tuple(sorted(hashes)[:SMALLEST_HASHES])
+        if other.dialogue_hashes:  # few tallies have any
+            hashes = set(self.dialogue_hashes) | set(other.dialogue_hashes)
+            self.dialogue_hashes = tuple(sorted(hashes)[:SMALLEST_HASHES])
         return self
 
     @property

@@ -50,9 +50,9 @@ def build_graph(pipeline: beam.Pipeline, job: Job, corpus: Corpus) -> None:
     for sink in job.sinks:
         branch = sink_class(sink)
         rows = follow(routed[sink] | sink >> branch(job))
-        follow(
-            rows | f"Write {sink}" >> WriteShards(job.run_uri, sink, branch.record_type, job.shards[sink], job.secret)
-        )
+        assemble = getattr(branch, "assemble", None)
+        write = WriteShards(job.run_uri, sink, branch.record_type, job.shards[sink], job.secret, assemble)
+        follow(rows | f"Write {sink}" >> write)
     tallies.append(_write_failures(failures, job))
     _write_tally(tallies, job)
 

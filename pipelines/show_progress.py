@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from sottovoce.transforms import progress
 
 STAGES = ("read", "detect", "replace", "load", "align", "voice", "mask", "relisten", "slice")
-LOOK_EVERY_S, PRINT_EVERY_S = 0.25, 5.0
+LOOK_EVERY_S, PRINT_EVERY_S = 0.5, 5.0
 
 
 class ShowProgress:

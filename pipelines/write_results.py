@@ -23,7 +23,7 @@ from sottovoce.pipelines.summary import FailureSummary, RunSummary, SinkSummary,
 from sottovoce.transforms.job import Job
 from sottovoce.transforms.sinks import sink_class
 
-TEXT_STAGES = ("read", "skip taken", "detect", "budget", "route", "replace", "regroup")
+TEXT_STAGES = ("read", "skip taken", "detect", "budget", "route", "replace")
 SPEECH_STAGES = ("load", "align", "voice", "mask", "relisten", "slice", "unlink")
 STAGE_ORDER = (*TEXT_STAGES, *SPEECH_STAGES, "write")
 

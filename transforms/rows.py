@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
+import pickle
 import typing
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +28,8 @@ class StagedBytes:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`origin` is a keyed hash of the utterance (or dialogue) the record was made of; it is never written."""
+    """`origin` is a keyed hash of the utterance that the record was made of (its id, where it has but one record): rows with
+    the same origin and different sources are copies."""
 
     origin: str
     source: Source
@@ -40,14 +44,33 @@ def to_row(origin: str, source: Source, record: Any, **instead: Any) -> Row:
     """The wall: only a safe type becomes a row. `instead` replaces a column's value by a reference to it."""
     if not isinstance(record, SAFE_TYPES):
         raise TypeError(f"{type(record).__name__} is not a safe record type")
-    columns = {f.name: _plain(getattr(record, f.name)) for f in dataclasses.fields(record)}
-    return Row(origin, source, columns | instead)
+    return Row(origin, source, _plain(record) | instead)
 
 
 def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    names = _field_names(type(value))  # type: ignore[arg-type]
+    return value if names is None else {name: _plain(getattr(value, name)) for name in names}
+
+
+@functools.cache
+def _field_names(cls: type) -> tuple[str, ...] | None:
+    """The fields of a dataclass; None for anything else."""
+    return tuple(f.name for f in dataclasses.fields(cls)) if dataclasses.is_dataclass(cls) else None
+
+
+def pack(rows: Sequence[Row]) -> bytes:
+    """Rows as one element of a shuffle: Beam would pickle each row by itself, which costs more than making it."""
+    return pickle.dumps([(row.origin, row.source.file, row.source.line, row.columns) for row in rows])
+
+
+def unpack(packed: Iterable[bytes]) -> list[Row]:
+    return [
+        Row(origin, Source(file, line), columns)
+        for rows in packed
+        for origin, file, line, columns in pickle.loads(rows)
+    ]
 
 
 SLOT = pa.struct([("begin", pa.int32()), ("end", pa.int32()), ("name", pa.string())])

@@ -16,7 +16,7 @@ from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 
 from sottovoce.models.records import Source, SpeechSlice
-from sottovoce.transforms.rows import Row, StagedBytes, to_row
+from sottovoce.transforms.rows import StagedBytes, pack, to_row
 
 SEGMENT_BYTES = 64 << 20
 
@@ -31,19 +31,19 @@ class Sliced:
 
 
 class StageAudio(beam.DoFn):
-    """Batches of Sliced -> (origin, rows), where each row's audio is a reference."""
+    """Batches of Sliced -> (origin, packed rows), where each row's audio is a reference."""
 
     def __init__(self, run_uri: str):
         self._folder = FileSystems.join(run_uri, "_work", "audio")
         self._file: Any = None
         self._uri, self._size = "", 0
 
-    def process(self, batch: Sequence[Sliced]) -> Iterator[tuple[str, list[Row]]]:
+    def process(self, batch: Sequence[Sliced]) -> Iterator[tuple[str, bytes]]:
         for sliced in batch:
             rows = [
                 to_row(sliced.origin, sliced.source, piece, audio=self._append(piece.audio)) for piece in sliced.slices
             ]
-            yield sliced.origin, rows
+            yield sliced.origin, pack(rows)
 
     def finish_bundle(self) -> None:
         if self._file is not None:

@@ -8,11 +8,10 @@ another name first and described in `_work/shards/`, from which the driver makes
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
 import apache_beam as beam
@@ -24,21 +23,28 @@ from apache_beam.io.filesystems import FileSystems
 from sottovoce.models.randomness import Secret
 from sottovoce.models.tally import Tally
 from sottovoce.transforms.duplicates import keep_first
-from sottovoce.transforms.rows import Row, StagedBytes, schema_of
+from sottovoce.transforms.rows import Row, StagedBytes, pack, schema_of, unpack
 from sottovoce.transforms.stage import FAILURES, PASSED, TALLY, Outputs
 
 UNFINISHED = ".part"
+Assemble = Callable[[list[Row]], list[Row]]
+
 ROW_GROUP_ROWS = 1024
 ROW_GROUP_BYTES = 32 << 20
 
 
 class WriteShards(beam.PTransform):
-    """Batches of Rows -> `<run>/<sink>/part-00000-of-00004.parquet`; passes on the paths of the shards."""
+    """Batches of Rows -> `<run>/<sink>/part-00000-of-00004.parquet`; passes on the paths of the shards.
 
-    def __init__(self, run_uri: str, sink: str, record_type: type, shards: int, secret: Secret):
+    `assemble` makes records of the rows of one shard, where a sink's record has several parts under one id.
+    """
+
+    def __init__(
+        self, run_uri: str, sink: str, record_type: type, shards: int, secret: Secret, assemble: Assemble | None = None
+    ):
         super().__init__()
         self._shards = shards
-        self._write = _WriteShard(run_uri, sink, record_type, shards, secret)
+        self._write = _WriteShard(run_uri, sink, record_type, shards, secret, assemble)
 
     def expand(self, batches: beam.PCollection) -> Outputs:
         parts = (
@@ -50,27 +56,32 @@ class WriteShards(beam.PTransform):
         return Outputs(parts[PASSED], (parts[FAILURES],), (parts[TALLY],))
 
 
-def _by_shard(rows: Sequence[Row], shards: int) -> Iterator[tuple[int, list[Row]]]:
+def _by_shard(rows: Sequence[Row], shards: int) -> Iterator[tuple[int, bytes]]:
     parts: dict[int, list[Row]] = {}
     for row in rows:
         parts.setdefault(int(row.columns["id"][:8], 16) % shards, []).append(row)
-    yield from parts.items()
+    for shard, own in parts.items():
+        yield shard, pack(own)
 
 
 class _WriteShard(beam.DoFn):
-    def __init__(self, run_uri: str, sink: str, record_type: type, shards: int, secret: Secret):
+    def __init__(
+        self, run_uri: str, sink: str, record_type: type, shards: int, secret: Secret, assemble: Assemble | None
+    ):
         self._run_uri, self._sink, self._shards, self._secret = run_uri, sink, shards, secret
+        self._assemble = assemble
         self._schema = schema_of(record_type)
 
-    def process(self, keyed: tuple[int, Iterable[list[Row]]]) -> Iterator[Any]:
+    def process(self, keyed: tuple[int, Iterable[bytes]]) -> Iterator[Any]:
         begin = time.perf_counter()
-        shard, batches = keyed
-        rows = list(itertools.chain.from_iterable(batches))
+        shard, packed = keyed
+        rows = unpack(packed)
         kept, failures = keep_first(rows, self._secret, "write")
-        kept.sort(key=lambda row: row.columns["id"])
+        whole = kept if self._assemble is None else self._assemble(kept)
+        whole.sort(key=lambda row: row.columns["id"])
         name = f"part-{shard:05d}-of-{self._shards:05d}.parquet"
         path = FileSystems.join(self._run_uri, self._sink, name)
-        described = write_parquet(path, kept, self._schema)
+        described = write_parquet(path, whole, self._schema)
         note_shard(self._run_uri, self._sink, name, described)
         yield path
         if failures:

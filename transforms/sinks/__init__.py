@@ -25,6 +25,8 @@ class Sink(Protocol):
 
     def expand(self, batches: Any) -> Outputs: ...
 
+    # Optional: `assemble(rows) -> rows`, for a sink whose record is made of several rows under one id.
+
 
 def sink_class(name: str) -> type:
     return resolve(TABLE[name])

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
 
 import apache_beam as beam
 
 from sottovoce.models.randomness import Secret
-from sottovoce.models.records import DialogueExample, DialogueTurn, Source, Utterance
-from sottovoce.models.tally import Tally
-from sottovoce.transforms.duplicates import keep_first
+from sottovoce.models.records import DialogueExample, DialogueTurn, Slot, SluExample, Utterance
 from sottovoce.transforms.job import Job
 from sottovoce.transforms.replace import ReplaceEntities
 from sottovoce.transforms.rows import Row, origin_of, to_row
-from sottovoce.transforms.stage import FAILURES, PASSED, TALLY, Outputs
+from sottovoce.transforms.stage import Outputs
 
-
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    """One replaced turn on its way through the shuffle: safe text, and the keyed origin that tells copies apart."""
-
-    origin: str
-    source: Source
-    number: int
-    turn: DialogueTurn
-    language: str | None
+TURN = "turn"
 
 
 class DialogueSink(beam.PTransform):
@@ -40,51 +28,39 @@ class DialogueSink(beam.PTransform):
         self._job = job
 
     def expand(self, batches: beam.PCollection) -> Outputs:
-        job = self._job
-        replaced = batches | ReplaceEntities(job)
-        parts = (
-            replaced.passed
-            | "ByDialogue" >> beam.FlatMap(_by_dialogue, job.secret)
-            | "Regroup" >> beam.GroupByKey()
-            | "Assemble" >> beam.ParDo(_Assemble(job.secret)).with_outputs(FAILURES, TALLY, main=PASSED)
-        )
-        return Outputs(parts[PASSED], (*replaced.failures, parts[FAILURES]), (*replaced.tallies, parts[TALLY]))
+        replaced = batches | ReplaceEntities(self._job)
+        return replaced._replace(passed=replaced.passed | "Turns" >> beam.Map(_turns, self._job.secret))
+
+    @staticmethod
+    def assemble(turns: Iterable[Row]) -> list[Row]:
+        """Turns of one alias meet in one shard: the shuffle that writing needs regroups the dialogues as well."""
+        dialogues: dict[str, list[Row]] = {}
+        for turn in turns:
+            dialogues.setdefault(turn.columns["id"], []).append(turn)
+        return [_dialogue(alias, own) for alias, own in dialogues.items()]
 
 
-def _by_dialogue(replaced: list[Utterance], secret: Secret) -> Iterator[tuple[str, list[_Turn]]]:
-    dialogues: dict[str, list[_Turn]] = {}
+def _turns(replaced: list[Utterance], secret: Secret) -> list[Row]:
+    """Each turn as an example of its own, under the alias of its dialogue and with its number."""
+    rows = []
     for utterance in replaced:
-        turn = DialogueTurn(utterance.text, utterance.intent, utterance.slots)
-        dialogues.setdefault(utterance.dialogue_id, []).append(
-            _Turn(origin_of(secret, utterance), utterance.source, utterance.turn, turn, utterance.language)
-        )
-    for dialogue_id, turns in dialogues.items():
-        yield secret.token("dialogue alias", dialogue_id), turns
+        alias = secret.token("dialogue alias", utterance.dialogue_id)
+        example = SluExample(alias, utterance.text, utterance.intent, utterance.slots, utterance.language)
+        rows.append(to_row(origin_of(secret, utterance), utterance.source, example, **{TURN: utterance.turn}))
+    return rows
 
 
-class _Assemble(beam.DoFn):
-    def __init__(self, secret: Secret):
-        self._secret = secret
+def _dialogue(alias: str, turns: list[Row]) -> Row:
+    turns.sort(key=lambda row: (row.columns[TURN], row.source.file, row.source.line))
+    numbers = {row.columns[TURN] for row in turns}
+    example = DialogueExample(
+        id=alias,
+        turns=tuple(_turn(row.columns) for row in turns),
+        missing_turns=max(numbers) - min(numbers) + 1 - len(numbers),
+        language=turns[0].columns["language"],
+    )
+    return to_row(alias, turns[0].source, example)
 
-    def process(self, keyed: tuple[str, Iterable[list[_Turn]]]) -> Iterator[Any]:
-        alias, batches = keyed
-        turns = {(turn.origin, turn.source): turn for batch in batches for turn in batch}
-        rows = [Row(turn.origin, turn.source, {}) for turn in turns.values()]
-        kept, failures = keep_first(rows, self._secret, "regroup")
-        ordered = sorted(
-            (turns[row.origin, row.source] for row in kept), key=lambda t: (t.number, t.source.file, t.source.line)
-        )
-        numbers = {turn.number for turn in ordered}
-        example = DialogueExample(
-            id=alias,
-            turns=tuple(turn.turn for turn in ordered),
-            missing_turns=max(numbers) - min(numbers) + 1 - len(numbers),
-            language=ordered[0].language,
-        )
-        yield [to_row(alias, ordered[0].source, example)]
-        if failures:
-            yield beam.pvalue.TaggedOutput(FAILURES, failures)
-        reasons = [failure.reason for failure in failures]
-        yield beam.pvalue.TaggedOutput(
-            TALLY, Tally.of("regroup", received=len(rows), passed=len(kept), reasons=reasons)
-        )
+
+def _turn(columns: dict[str, Any]) -> DialogueTurn:
+    return DialogueTurn(columns["text"], columns["intent"], tuple(Slot(**slot) for slot in columns["slots"]))

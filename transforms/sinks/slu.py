@@ -8,7 +8,7 @@ from sottovoce.models.randomness import Secret
 from sottovoce.models.records import SluExample, Utterance
 from sottovoce.transforms.job import Job
 from sottovoce.transforms.replace import ReplaceEntities
-from sottovoce.transforms.rows import Row, origin_of, to_row
+from sottovoce.transforms.rows import Row, to_row
 from sottovoce.transforms.stage import Outputs
 
 
@@ -39,5 +39,5 @@ def _rows(replaced: list[Utterance], secret: Secret) -> list[Row]:
             slots=utterance.slots,
             language=utterance.language,
         )
-        rows.append(to_row(origin_of(secret, utterance), utterance.source, example))
+        rows.append(to_row(example.id, utterance.source, example))
     return rows

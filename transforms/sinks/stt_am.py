@@ -17,7 +17,7 @@ from sottovoce.transforms.job import Job
 from sottovoce.transforms.load import LoadSpeech
 from sottovoce.transforms.mask import MaskWords
 from sottovoce.transforms.relisten import ListenAgain
-from sottovoce.transforms.rows import Row
+from sottovoce.transforms.rows import unpack
 from sottovoce.transforms.slice import SliceSpeech
 from sottovoce.transforms.stage import FAILURES, PASSED, TALLY, Outputs
 from sottovoce.transforms.stage_audio import StageAudio
@@ -69,8 +69,8 @@ class _DropCopies(beam.DoFn):
     def __init__(self, secret: Secret):
         self._secret = secret
 
-    def process(self, keyed: tuple[str, Iterable[list[Row]]]) -> Iterator[Any]:
-        rows = [row for batch in keyed[1] for row in batch]
+    def process(self, keyed: tuple[str, Iterable[bytes]]) -> Iterator[Any]:
+        rows = unpack(keyed[1])
         kept, failures = keep_first(rows, self._secret, "unlink")
         yield kept
         if failures:

@@ -8,7 +8,7 @@ from sottovoce.models.randomness import Secret
 from sottovoce.models.records import TextLine, Utterance
 from sottovoce.transforms.job import Job
 from sottovoce.transforms.replace import ReplaceEntities
-from sottovoce.transforms.rows import Row, origin_of, to_row
+from sottovoce.transforms.rows import Row, to_row
 from sottovoce.transforms.stage import Outputs
 
 
@@ -30,13 +30,8 @@ class TextSink(beam.PTransform):
 
 
 def _rows(replaced: list[Utterance], secret: Secret) -> list[Row]:
-    return [
-        to_row(
-            origin_of(secret, utterance),
-            utterance.source,
-            TextLine(
-                secret.token("text line", utterance.dialogue_id, utterance.id), utterance.text, utterance.language
-            ),
-        )
-        for utterance in replaced
-    ]
+    rows = []
+    for utterance in replaced:
+        name = secret.token("text line", utterance.dialogue_id, utterance.id)
+        rows.append(to_row(name, utterance.source, TextLine(name, utterance.text, utterance.language)))
+    return rows
