@@ -1,0 +1,132 @@
+"""The commands that align, mask and measure speech, on a corpus made on the spot."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from sottovoce.models.align.known_times import Known, ProgramMissing, speak_flite
+from sottovoce.models.audio import load
+from sottovoce.models.records import AudioRef
+from sottovoce.pipelines.cli import main
+
+SENTENCES = {
+    "one": "please call maria fernandez on the mobile",
+    "two": "what is the weather in boston this weekend",
+}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Known]]:
+    folder = tmp_path_factory.mktemp("corpus")
+    known, rows = {}, []
+    for name, text in SENTENCES.items():
+        try:
+            known[name] = speak_flite(text.split(), "slt")
+        except ProgramMissing as missing:
+            pytest.skip(str(missing))
+        soundfile.write(folder / f"{name}.wav", known[name].speech.samples, known[name].speech.rate_hz)
+        rows.append({"id": name, "audio_filepath": f"{name}.wav", "text": text, "dialogue_id": name})
+    rows.append({"id": "gone", "audio_filepath": "gone.wav", "text": "hello there", "dialogue_id": "gone"})
+    rows.append(
+        {"id": "wrong", "audio_filepath": "one.wav", "text": "play some music by the beatles", "dialogue_id": "w"}
+    )
+    (folder / "manifest.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder / "manifest.jsonl", known
+
+
+def reasons(folder: Path) -> list[str]:
+    return [json.loads(line)["reason"] for line in (folder / "failures.jsonl").read_text().splitlines()]
+
+
+def test_align_writes_all_three_layouts_and_refuses_what_does_not_fit(corpus, tmp_path: Path, capsys) -> None:
+    manifest, known = corpus
+    assert main(["align", "--input", str(manifest), "--output", str(tmp_path)]) == 0
+    rows = [json.loads(line) for line in (tmp_path / "words.jsonl").read_text().splitlines()]
+    assert [row["id"] for row in rows] == ["one", "two"]
+    for row in rows:
+        errors_s = [abs(w["begin_s"] - t.begin_s) for w, t in zip(row["words"], known[row["id"]].words, strict=True)][
+            1:
+        ]
+        assert np.median(errors_s) < 0.05
+    assert len((tmp_path / "words.ctm").read_text().splitlines()) == sum(len(row["words"]) for row in rows)
+    assert {path.stem for path in (tmp_path / "textgrid").iterdir()} == {"one", "two"}
+    assert reasons(tmp_path) == ["audio_not_found", "alignment_mismatch"] or reasons(tmp_path)[1] == "alignment_failed"
+    assert "gone" not in capsys.readouterr().out
+
+
+def test_mask_removes_listed_words_from_speech_and_text(corpus, tmp_path: Path) -> None:
+    manifest, known = corpus
+    arguments = ["mask", "--input", str(manifest), "--output", str(tmp_path), "--words", "Maria Fernandez", "boston"]
+    assert main(arguments) == 0
+    rows = [json.loads(line) for line in (tmp_path / "manifest.jsonl").read_text().splitlines()]
+    assert [row["text"] for row in rows] == ["please call on the mobile", "what is the weather in this weekend"]
+    assert all(re.fullmatch("[0-9a-f]{32}", row["id"]) for row in rows)
+    for row, name, sensitive in zip(rows, ("one", "two"), ((2, 3), (5,)), strict=True):
+        speech = load(AudioRef(str(tmp_path / row["audio_filepath"])))
+        for index in sensitive:
+            word = known[name].words[index]
+            inside = speech.samples[int(word.begin_s * speech.rate_hz) + 1 : int(word.end_s * speech.rate_hz)]
+            assert not inside.any()
+    published = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert not re.search(rb"maria|fernandez|boston|gone", published, re.IGNORECASE)
+
+
+def test_mask_writes_markers_by_type_and_keeps_ids_when_asked(tmp_path: Path) -> None:
+    source = tmp_path / "texts.jsonl"
+    source.write_text(json.dumps({"id": "t1", "text": "mail me at jo@example.com please", "dialogue_id": "d"}) + "\n")
+    out = tmp_path / "out"
+    arguments = [
+        "mask",
+        "--input",
+        str(source),
+        "--output",
+        str(out),
+        "--types",
+        "EMAIL",
+        "--text",
+        "typed",
+        "--keep-ids",
+    ]
+    assert main(arguments) == 0
+    assert json.loads((out / "manifest.jsonl").read_text()) == {"id": "t1", "text": "mail me at [EMAIL] please"}
+
+
+@pytest.mark.parametrize(
+    "arguments, problem",
+    [
+        ([], "nothing to mask"),
+        (["--types", "EMIAL"], "EMIAL"),
+        (["--word-file", "no-such-file"], "no-such-file"),
+        (["--words", "x", "--mask", "{use: silence, guard_ms: -5}"], "guard_ms"),
+    ],
+)
+def test_mask_says_what_is_wrong_before_it_starts(corpus, tmp_path: Path, capsys, arguments, problem: str) -> None:
+    assert main(["mask", "--input", str(corpus[0]), "--output", str(tmp_path / "out"), *arguments]) == 2
+    assert problem in capsys.readouterr().err and not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_evaluations_print_their_figures(corpus, capsys) -> None:
+    assert main(["evaluate", "align", "--sentences", "2", "--synthesiser", "flite", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["word borders, flite"]["median_ms"] < 50
+    assert main(["evaluate", "mask", "--sentences", "2", "--shift-ms", "800", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert set(printed) == {"masks, flite, known times", "still heard, flite, known times"}
+
+
+def test_evaluate_slices_measures_text_alone(tmp_path: Path, capsys) -> None:
+    story = "one two three four five six seven eight nine ten eleven twelve"
+    rows = [{"id": str(i), "text": story, "dialogue_id": str(i)} for i in range(40)]
+    source = tmp_path / "texts.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    arguments = ["evaluate", "slices", "--input", str(source), "--text-only", "--delta", "1", "--json"]
+    assert main(arguments) == 0
+    printed = json.loads(capsys.readouterr().out)["slices of at least 1 s"]
+    assert printed["neighbouring pairs"] == 120 and float(printed["linkability by text"].split()[0]) > 0.4
