@@ -13,6 +13,9 @@ workers itself), bound to its cores and timed after imports and loading. The pip
 start-up, so that is measured with a corpus of ten utterances and taken off in `steady`. On one core the ratios are of
 `per CPU s`, utterances by CPU second without start-up, which other work on the machine touches least; on two they are
 of `steady`, by the clock, so the machine should be idle.
+
+The pipeline does all that the bare model does and more. A ratio to it above 1 is an error of measurement, the start-up
+that was taken off being too large or too noisy beside the rest: take more utterances, on a quieter machine.
 """
 
 from __future__ import annotations
