@@ -102,7 +102,8 @@ def wait_for_staged_audio(process: subprocess.Popen, output: Path) -> None:
     """Staged slices show that the speech stages are in the middle of their work."""
     deadline = time.monotonic() + 900
     while not any(path.stat().st_size for path in output.glob("*/_work/audio/*")):
-        assert process.poll() is None, "the run ended before a TaskManager could be killed"
+        if process.poll() is not None:
+            raise AssertionError(f"the run ended before a TaskManager could be killed: {process.stderr.read()[-2000:]}")
         assert time.monotonic() < deadline
         time.sleep(0.1)
 
