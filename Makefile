@@ -54,7 +54,7 @@ model: $(READY) ## train the shipped detector again from the public sets in DATA
 clean: ## remove the environment and all results
 	rm -rf $(VENV) out .cache
 
-flink-up: $(READY) ## start a Flink cluster on this machine (Debian packages openjdk-17-jdk-headless and maven)
+flink-up: $(READY) ## start a Flink cluster on this machine (Debian packages openjdk-17-jre-headless and maven)
 	$(BIN)/python tools/flink_cluster.py up
 
 flink-down: ## stop it

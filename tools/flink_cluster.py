@@ -44,7 +44,7 @@ class ClusterError(Exception):
 def need_system_packages() -> None:
     """Flink 1.19 runs on Java 11 and 17; Maven builds the job server."""
     missing = [name for name in ("java", "mvn") if shutil.which(name) is None]
-    hint = "install with: apt-get install -y openjdk-17-jdk-headless maven"
+    hint = "install with: apt-get install -y openjdk-17-jre-headless maven"
     if missing:
         raise ClusterError(f"missing: {', '.join(missing)}; {hint}")
     banner = subprocess.run(["java", "-version"], capture_output=True, text=True).stderr
