@@ -34,6 +34,10 @@ COMMANDS = {
     "evaluate utility": ("sottovoce.pipelines.commands.evaluate_utility", "what text is worth after each strategy"),
     "budget rr": ("sottovoce.pipelines.commands.budget_rr", "plan the epsilon of replacing sensitive words"),
     "train": ("sottovoce.pipelines.commands.train", "train an intent and slot model with differential privacy"),
+    "evaluate training": (
+        "sottovoce.pipelines.commands.evaluate_training",
+        "what each way of training understands, gives away and costs",
+    ),
     "budget edp": ("sottovoce.pipelines.commands.budget_edp", "plan the epsilon of private training"),
 }
 

@@ -1,0 +1,61 @@
+"""`sottovoce evaluate training`: the tables, on data and models small enough for a test."""
+
+import json
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+from tiny_training import sentences, write_jsonl
+
+from sottovoce.pipelines import training_tables
+from sottovoce.pipelines.cli import main
+
+TINY = {
+    "clc": {"use": "clc", "hidden": 6, "layers": 1, "word_size": 6, "buckets": 64, "filters": 4, "character_size": 4},
+    "bert": {"use": "bert", "layers": 1, "hidden": 8, "heads": 2, "feed_forward": 8, "buckets": 64},
+}
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch):
+    quick = training_tables.QUICK
+    small = replace(
+        quick, models=TINY, settings=replace(quick.settings, epochs=1, batch_size=16, z0=2.0), target_examples=32
+    )
+    monkeypatch.setattr(training_tables, "QUICK", small)
+    rows = [row | {"split": "test" if number % 5 == 0 else "train"} for number, row in enumerate(sentences(260))]
+    data = write_jsonl(tmp_path / "toy.jsonl", rows)
+    return ["evaluate", "training", "--data", f"toy={data}", "--out", str(tmp_path / "tables")]
+
+
+@pytest.mark.slow
+def test_every_method_on_both_models_is_a_row_and_a_point(tmp_path, command, capsys):
+    assert main([*command, "--lira", "2"]) == 0
+    rows = [json.loads(line) for line in (tmp_path / "tables/rows.jsonl").read_text().splitlines()]
+    assert [(row["model"], row["method"]) for row in rows] == [
+        (model, method) for model in ("clc", "bert") for method in training_tables.METHODS
+    ]
+    for row in rows:
+        assert (
+            0 <= row["mia"]["auc_low"] <= row["mia"]["auc"] <= row["mia"]["auc_high"] <= 1 and row["lira"]["auc"] >= 0
+        )
+        assert row["seconds_per_epoch"] > 0 and row["examples"] == 52
+    published = [row["epsilon_published"] for row in rows if "eDP" in row["method"]]
+    assert all(figure < row["epsilon_sound"] for figure, row in zip(published[:3], rows[1:4], strict=True))
+    assert rows[0]["epsilon_sound"] == "inf"
+    table = (tmp_path / "tables/table.md").read_text()
+    assert table.count("\n") == 12 and table in capsys.readouterr().out
+    picture = ElementTree.fromstring((tmp_path / "tables/chart.svg").read_text())
+    assert len(picture.findall("{http://www.w3.org/2000/svg}circle")) == 10 + 5
+    before = (tmp_path / "tables/rows.jsonl").stat().st_mtime_ns
+    assert main([*command, "--lira", "2"]) == 0  # rows that are there are not run again
+    assert (tmp_path / "tables/rows.jsonl").stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize(
+    ("flags", "word"),
+    [(["--methods", "magic"], "not known"), (["--lira", "3"], "even"), (["--data", "nothing"], "NAME=FILE")],
+)
+def test_what_cannot_be_measured_is_refused(command, capsys, flags, word):
+    assert main([*command, *flags]) == 2
+    assert word in capsys.readouterr().err
