@@ -71,7 +71,7 @@ def test_of_a_run_with_speech_only_references_and_released_text_cross(tmp_path):
             secret(tmp_path),
         )
     steps = {step.split("/ReshufflePerKey")[0] for step in grouped}
-    assert {*READING, "RememberTaken/WriteState/Shuffle", "stt_am/ByUtterance", "dm/Regroup"} <= steps
+    assert {*READING, "RememberTaken/WriteState/Shuffle", "stt_am/ByUtterance", "Write dm/Shuffle"} <= steps
     assert {"Write stt_am/Shuffle", "Write dm/Shuffle", "Merge/CombinePerKey/Group"} <= steps
     assert_small_and_without_speech(grouped, passed)
     assert not steps_that_carry(grouped, b"planted") | steps_that_carry(passed, b"planted")
