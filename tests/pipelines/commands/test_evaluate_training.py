@@ -19,9 +19,8 @@ TINY = {
 @pytest.fixture
 def command(tmp_path, monkeypatch):
     quick = training_tables.QUICK
-    small = replace(
-        quick, models=TINY, settings=replace(quick.settings, epochs=1, batch_size=16, z0=2.0), target_examples=32
-    )
+    settings = replace(quick.settings, epochs=5, batch_size=16, z0=2.0)
+    small = replace(quick, models=TINY, settings=settings, target_examples=16)
     monkeypatch.setattr(training_tables, "QUICK", small)
     rows = [row | {"split": "test" if number % 5 == 0 else "train"} for number, row in enumerate(sentences(260))]
     data = write_jsonl(tmp_path / "toy.jsonl", rows)
