@@ -33,11 +33,16 @@ Transition = tuple[int, int, float] | tuple[int, int, float, str]
 
 @dataclass
 class PocketSphinxListener:
-    """`prior` is the weight of a removed word before listening: higher hears more, and more that is not there."""
+    """A removed word counts as heard if `min_frames` (of 10 ms) of it lie outside the masks and above the background.
 
+    `guard_ms` is the masker's guard band, which belongs to the masks. `prior` is the weight of a removed word before
+    listening, `skip` that of a kept word's absence.
+    """
+
+    min_frames: int = 10
+    guard_ms: float = 50.0
     prior: float = 0.1
     skip: float = 1e-6
-    min_frames: int = 10
     _decoder: Any = field(default=None, init=False, repr=False)
     _pronouncer: Pronouncer | None = field(default=None, init=False, repr=False)
 
@@ -46,6 +51,7 @@ class PocketSphinxListener:
             (0 < self.prior < 1, "prior: must lie between 0 and 1"),
             (0 < self.skip < 1, "skip: must lie between 0 and 1"),
             (1 <= self.min_frames <= 50, "min_frames: must lie in [1, 50]"),
+            (0 <= self.guard_ms <= 1000, "guard_ms: must lie in [0, 1000]"),
         )
 
     def setup(self) -> None:
@@ -78,11 +84,10 @@ class PocketSphinxListener:
                 transitions.append((index, index + 1, self.prior, name))
         if not owners:
             return frozenset()
-        return frozenset(
-            index
-            for name in self._decode(speech, masked.stretches, transitions, len(words))
-            for index in owners.get(name, ())
-        )
+        guard_s = self.guard_ms / 1000
+        masks = [(max(0.0, begin_s - guard_s), end_s + guard_s) for begin_s, end_s in masked.stretches]
+        names = self._decode(speech, masks, transitions, len(words))
+        return frozenset(index for name in names for index in owners.get(name, ()))
 
     def ledger(self) -> LedgerEntry:
         return LedgerEntry(
@@ -90,7 +95,7 @@ class PocketSphinxListener:
             mechanism="pocketsphinx",
             says="Masked speech is listened to again; an utterance in which a removed word is still heard is refused.",
             not_protected=("a remainder of a word that is too short for the recogniser to tell from a breath",),
-            parameters={"prior": self.prior, "skip": self.skip},
+            parameters={"min_frames": self.min_frames, "guard_ms": self.guard_ms},
             assumptions=("it shares its acoustic model with the pocketsphinx aligner",),
         )
 
