@@ -85,7 +85,7 @@ def test_the_job_names_image_package_graph_and_options(storage, service):
     assert pool["autoscalingSettings"]["maxNumWorkers"] == 7
     assert options["region"] == "europe-west4" and options["number_of_worker_harness_threads"] == 2
     steps = {step.unique_name for step in service.staged_graph(job).components.transforms.values()}
-    for step in ("Read/Scan", "Detect/Run", "Route/ParDo(_Route)", "dm/Turns", "Write slu/Shuffle", "WriteTally"):
+    for step in ("Read/Scan", "Detect/Run", "Route/ParDo(_Route)", "dm/Rows", "Write slu/Shuffle", "WriteTally"):
         assert any(name.startswith(step) for name in steps), step
     assert "the secret" not in json.dumps(job), "options and job description are shown to whoever sees the project"
 

@@ -5,31 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import apache_beam as beam
-
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import DialogueExample, DialogueTurn, Slot, SluExample, Utterance
-from sottovoce.transforms.job import Job
-from sottovoce.transforms.replace import ReplaceEntities
 from sottovoce.transforms.rows import Row, origin_of, to_row
-from sottovoce.transforms.stage import Outputs
+from sottovoce.transforms.sinks.replaced_text import ReplacedText
 
 TURN = "turn"
 
 
-class DialogueSink(beam.PTransform):
+class DialogueSink(ReplacedText):
     record_type = DialogueExample
-    needs_audio = False
     rows_per_shard = 10_000
     stages = "replace -> regroup"
 
-    def __init__(self, job: Job):
-        super().__init__()
-        self._job = job
-
-    def expand(self, batches: beam.PCollection) -> Outputs:
-        replaced = batches | ReplaceEntities(self._job)
-        return replaced._replace(passed=replaced.passed | "Turns" >> beam.Map(_turns, self._job.secret))
+    @staticmethod
+    def row(utterance: Utterance, secret: Secret) -> Row:
+        """One turn, as an example of its own under the alias of its dialogue, with its number."""
+        alias = secret.token("dialogue alias", utterance.dialogue_id)
+        example = SluExample(alias, utterance.text, utterance.intent, utterance.slots, utterance.language)
+        return to_row(origin_of(secret, utterance), utterance.source, example, **{TURN: utterance.turn})
 
     @staticmethod
     def assemble(turns: Iterable[Row]) -> list[Row]:
@@ -38,16 +32,6 @@ class DialogueSink(beam.PTransform):
         for turn in turns:
             dialogues.setdefault(turn.columns["id"], []).append(turn)
         return [_dialogue(alias, own) for alias, own in dialogues.items()]
-
-
-def _turns(replaced: list[Utterance], secret: Secret) -> list[Row]:
-    """Each turn as an example of its own, under the alias of its dialogue and with its number."""
-    rows = []
-    for utterance in replaced:
-        alias = secret.token("dialogue alias", utterance.dialogue_id)
-        example = SluExample(alias, utterance.text, utterance.intent, utterance.slots, utterance.language)
-        rows.append(to_row(origin_of(secret, utterance), utterance.source, example, **{TURN: utterance.turn}))
-    return rows
 
 
 def _dialogue(alias: str, turns: list[Row]) -> Row:
