@@ -10,9 +10,7 @@ DATA = ("yaml", "html", "css", "csv", "tsv", "json", "onnx", "txt", "npz", "md")
 
 setup(
     packages=[
-        f"sottovoce.{folder}{'.' if sub else ''}{sub}"
-        for folder in FOLDERS
-        for sub in ["", *find_packages(folder)]
+        f"sottovoce.{folder}{'.' if sub else ''}{sub}" for folder in FOLDERS for sub in ["", *find_packages(folder)]
     ],
     package_dir={f"sottovoce.{folder}": folder for folder in FOLDERS},
     # At any depth: a folder of lists or of schedules is no package of its own.

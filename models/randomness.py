@@ -28,7 +28,7 @@ class Secret:
 
     def digest(self, purpose: str, *parts: str | int) -> bytes:
         """32 bytes that nobody without the secret can predict. Parts are length-prefixed: ("ab","c") is not ("a","bc")."""
-        framed = []
+        framed: list[bytes] = []
         for part in (purpose, *parts):
             encoded = str(part).encode("utf-8", "surrogatepass")
             framed += (len(encoded).to_bytes(8, "big"), encoded)

@@ -30,7 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="OUT", help="wins over nightly.output")
     parser.add_argument("--secret-file", metavar="F", help="wins over nightly.secret_file")
     parser.add_argument("--runner", choices=("direct", "flink", "dataflow"), default="direct", help="default: direct")
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes of the direct runner (default 1)")
+    parser.add_argument(
+        "--workers", type=int, default=1, metavar="N", help="processes of the direct runner (default 1)"
+    )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change one value of the job")
 
 
@@ -43,7 +45,9 @@ def run(args: argparse.Namespace) -> int:
     input_uri, output = args.input or settings.input, args.output or settings.output
     secret_file = args.secret_file or settings.secret_file
     missing = {"input": input_uri, "output": output, "secret_file": secret_file}
-    problems = [f"nightly.{name}: missing; give it in the job or as a flag" for name, value in missing.items() if not value]
+    problems = [
+        f"nightly.{name}: missing; give it in the job or as a flag" for name, value in missing.items() if not value
+    ]
     if problems:
         raise SettingsError(problems)
     secret = read_secret(secret_file)

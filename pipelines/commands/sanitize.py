@@ -21,10 +21,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", required=True, metavar="OUT", help="folder or URI; the run makes OUT/<run id>")
     parser.add_argument("--config", metavar="JOB.yaml", help="the job; without it, the defaults")
     parser.add_argument("--runner", choices=("direct", "flink", "dataflow"), default="direct", help="default: direct")
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes of the direct runner (default 1)")
+    parser.add_argument(
+        "--workers", type=int, default=1, metavar="N", help="processes of the direct runner (default 1)"
+    )
     parser.add_argument("--secret-file", metavar="F", help="key of all draws, 16 bytes or more; without it a fresh one")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change one value of the job")
-    parser.add_argument("--max-failures", metavar="N", help="stop when more records fail: a number, or a share like 0.1")
+    parser.add_argument(
+        "--max-failures", metavar="N", help="stop when more records fail: a number, or a share like 0.1"
+    )
     parser.add_argument("--dry-run", action="store_true", help="print the plan and touch nothing")
     parser.add_argument("--force", action="store_true", help="replace the run if it is finished already")
 

@@ -76,7 +76,15 @@ def test_each_bad_record_is_one_failure_with_its_reason_and_the_rest_is_unharmed
     good, bad = good_records(tmp_path / "audio"), bad_records(tmp_path / "audio")
     manifest = write_manifest(tmp_path / "in", [*good, *(record for _, record in bad)])
     done = sottovoce(
-        "sanitize", "--input", manifest, "--output", tmp_path / "out", "--set", "sinks={stt_am: 1}", "--set", "detect=rules"
+        "sanitize",
+        "--input",
+        manifest,
+        "--output",
+        tmp_path / "out",
+        "--set",
+        "sinks={stt_am: 1}",
+        "--set",
+        "detect=rules",
     )
     run = only_run(tmp_path / "out")
     failures = {row["line"]: row for row in rows(run, "failures")}

@@ -18,16 +18,25 @@ def test_the_defaults_are_a_valid_job():
 
 def test_every_problem_is_reported_at_once_with_what_is_allowed(tmp_path):
     path = tmp_path / "job.yaml"
-    path.write_text("detekt: rules\nsinks: {slu: 1, radio: 2}\nvoice: nobody\nslice: {min_second: 3}\naudio: {rate_hz: fast}\n")
+    path.write_text(
+        "detekt: rules\nsinks: {slu: 1, radio: 2}\nvoice: nobody\nslice: {min_second: 3}\naudio: {rate_hz: fast}\n"
+    )
     found = "\n".join(problems("mask.guard_ms=-1", path=str(path)))
-    for part in ("detekt: unknown key; allowed: input", "sinks.radio", "stt_am, stt_lm, slu, dm", "voice.use: 'nobody'"):
+    for part in (
+        "detekt: unknown key; allowed: input",
+        "sinks.radio",
+        "stt_am, stt_lm, slu, dm",
+        "voice.use: 'nobody'",
+    ):
         assert part in found
     for part in ("slice.min_second: unknown key", "did you mean 'min_seconds'", "audio.rate_hz: 'fast'", "guard_ms"):
         assert part in found
 
 
 def test_one_value_can_be_set_from_the_command_line():
-    job = read_job(None, ["slice.min_seconds=2", "mask={use: tone, guard_ms: 80}", "mask.frequency_hz=300", "sinks.dm=0"])
+    job = read_job(
+        None, ["slice.min_seconds=2", "mask={use: tone, guard_ms: 80}", "mask.frequency_hz=300", "sinks.dm=0"]
+    )
     assert job.sections["slice"].min_seconds == 2.0
     assert dict(job.specs["mask"].options) == {"guard_ms": 80, "frequency_hz": 300}
     assert "dm" not in job.sinks and "slu" in job.sinks
@@ -46,7 +55,9 @@ def test_a_file_that_is_no_job_is_named(tmp_path, text):
     assert "job.yaml" in problems(path=str(path))[0]
 
 
-@pytest.mark.parametrize("assignment", ["slice", "=3", "slice.min_seconds=[", "limits.max_failures=1.5", "sinks.slu=-1"])
+@pytest.mark.parametrize(
+    "assignment", ["slice", "=3", "slice.min_seconds=[", "limits.max_failures=1.5", "sinks.slu=-1"]
+)
 def test_bad_assignments_are_refused(assignment):
     assert problems(assignment)
 

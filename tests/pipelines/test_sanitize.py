@@ -46,7 +46,9 @@ def test_every_record_is_in_a_sink_or_counted_as_a_failure(finished):
     run, _ = finished
     counts = committed(run)["counts"]
     stages = counts["stages"]
-    assert counts["read"] == RECORDS == stages["route"]["received"] + stages["read"]["received"] - stages["read"]["passed"]
+    assert (
+        counts["read"] == RECORDS == stages["route"]["received"] + stages["read"]["received"] - stages["read"]["passed"]
+    )
     in_text = len(rows(run, "stt_lm")) + len(rows(run, "slu")) + sum(len(row["turns"]) for row in rows(run, "dm"))
     in_speech = stages["unlink"]["passed"]
     assert in_text + in_speech + counts["failed"] == RECORDS
@@ -55,7 +57,17 @@ def test_every_record_is_in_a_sink_or_counted_as_a_failure(finished):
 
 def test_the_closing_summary_names_every_output(finished):
     run, done = finished
-    for name in ("stt_am/", "stt_lm/", "slu/", "dm/", "failures/", "ledger.json", "report.html", "config.yaml", str(run)):
+    for name in (
+        "stt_am/",
+        "stt_lm/",
+        "slu/",
+        "dm/",
+        "failures/",
+        "ledger.json",
+        "report.html",
+        "config.yaml",
+        str(run),
+    ):
         assert name in done.stdout
     assert "detect" in done.stderr, "progress is shown"
 
@@ -169,7 +181,9 @@ def test_a_dry_run_prints_the_plan_and_touches_nothing(corpus, tmp_path):
 
 
 def test_a_text_only_corpus_has_no_speech_sink(tmp_path):
-    records = [{key: value for key, value in r.items() if key not in ("audio_filepath", "duration")} for r in demo_records(30)]
+    records = [
+        {key: value for key, value in r.items() if key not in ("audio_filepath", "duration")} for r in demo_records(30)
+    ]
     sottovoce("sanitize", "--input", write_manifest(tmp_path / "in", records), "--output", tmp_path / "out")
     counts = committed(only_run(tmp_path / "out"))["counts"]
     assert "stt_am" not in counts["rows"] and counts["failed"] == 0 and counts["read"] == 30
