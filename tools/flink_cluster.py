@@ -30,7 +30,7 @@ POM = ROOT / "runner_configs" / "flink" / "pom.xml"
 JOB_SERVER = CACHE / "job-server-1.19.jar"
 FLINK = "apache-flink-libraries==1.19.3"
 TASKMANAGERS, SLOTS = 2, 2
-START_WITHIN_S, STOP_WITHIN_S = 120, 20
+START_WITHIN_S, STOP_WITHIN_S = 300, 20
 OPENED_TO_FLINK = (
     *("java.lang", "java.lang.reflect", "java.net", "java.io", "java.nio", "sun.nio.ch", "java.text", "java.time"),
     *("java.util", "java.util.concurrent", "java.util.concurrent.atomic", "java.util.concurrent.locks"),
