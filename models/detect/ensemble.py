@@ -42,12 +42,12 @@ class Ensemble:
     def ledger(self) -> LedgerEntry:
         parts = [member.ledger() for member in self._members]
         measured = read_measured(SHIPPED, "default") if self.detectors == DEFAULT else {}
-        together = quote(measured) if measured else "The recall of this combination has not been measured."
+        names = " and ".join(part.mechanism for part in parts)
+        alone = "The recall of this combination has not been measured. " + " ".join(part.says for part in parts)
         return LedgerEntry(
             stage="detect",
             mechanism=" + ".join(part.mechanism for part in parts),
-            says=f"Everything that any of {len(parts)} detectors finds. {together} "
-            + " ".join(part.says for part in parts),
+            says=f"Everything that any of {names} finds. " + (quote(measured) if measured else alone),
             not_protected=_common(parts),
             parameters={"detectors": {part.mechanism: part.parameters for part in parts}, "measured": measured},
         )

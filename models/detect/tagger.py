@@ -111,7 +111,7 @@ class Tagger:
             mechanism="tagger",
             says="A neural tagger finds people, places, organisations, dates, times and codes. " + quote(measured),
             not_protected=(
-                "what it misses: see the measured recall; on other domains and accents of writing it is lower",
+                "what it misses: see the measured recall; on other domains it may be lower",
                 "every language but English",
                 "whatever the context gives away: job, relations, rare events",
             ),

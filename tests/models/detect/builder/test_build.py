@@ -13,6 +13,8 @@ from sottovoce.models.detect.tagger import Tagger
 from sottovoce.models.errors import CorpusError, SettingsError
 from sottovoce.pipelines.cli import main
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_exported_network_labels_as_the_trained_one(tiny_encoder, tiny_tagger, labelled_file, tmp_path):
     import torch
