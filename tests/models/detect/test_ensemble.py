@@ -9,6 +9,8 @@ from sottovoce.models.detect.rules import Rules
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.settings import read_spec
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def united(tiny_tagger):

@@ -7,6 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from sottovoce.models.detect.hf import HuggingFace
 from sottovoce.models.detect.type_names import renamed
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def folder(tiny_encoder, tmp_path_factory):
