@@ -20,7 +20,18 @@ from sottovoce.models.relisten import Listener
 from sottovoce.pipelines.measure_alignment import sounding_frames
 
 Interval = tuple[float, float]
-Item = tuple[Known, frozenset[int]]
+
+
+@dataclass(frozen=True)
+class Item:
+    """Speech with known word times; the words that an aligner found in it (None where it refused), and their masks."""
+
+    known: Known
+    sensitive: frozenset[int]
+    words: tuple[Word, ...] | None = None
+    masked: MaskedWords | None = None
+
+
 MIN_LEFT_S = 0.02
 NONE = Share(0, 0)
 
@@ -52,15 +63,28 @@ class Coverage:
         }
 
 
-def coverage(aligner: Aligner, masker: Silence, items: Iterable[Item], listener: Listener | None = None) -> Coverage:
+def aligned(aligner: Aligner, spoken: Iterable[tuple[Known, frozenset[int]]]) -> list[Item]:
+    """Every utterance with the words that the aligner finds, and the masks that follow from them."""
+    items = []
+    for known, sensitive in spoken:
+        try:
+            words = aligner.align(known.speech, known.text)
+        except Refusal:
+            items.append(Item(known, sensitive))
+            continue
+        spans = [Span(known.words[index].begin, known.words[index].end, "SENSITIVE") for index in sorted(sensitive)]
+        items.append(Item(known, sensitive, words, mark(known.text, spans, words)))
+    return items
+
+
+def coverage(masker: Silence, items: Sequence[Item], listener: Listener | None = None) -> Coverage:
     """Against known times: the true stretch of each sensitive word must lie inside what was overwritten."""
     result = Coverage()
-    for known, sensitive in items:
-        found = _aligned(aligner, known, sensitive)
-        result.refused += Share(int(found is None), 1)
-        if found is None:
+    for item in items:
+        known, sensitive, words, masked = item.known, item.sensitive, item.words, item.masked
+        result.refused += Share(int(words is None), 1)
+        if words is None or masked is None:
             continue
-        words, masked = found
         rate_hz = known.speech.rate_hz
         gone = [(a / rate_hz, b / rate_hz) for a, b in masker.intervals(known.speech, masked.stretches)]
         speech = masker.mask(known.speech, masked.stretches)
@@ -81,7 +105,7 @@ def coverage(aligner: Aligner, masker: Silence, items: Iterable[Item], listener:
     return result
 
 
-def covered_recordings(aligner: Aligner, masker: Silence, items: Iterable[Item]) -> dict[str, Any]:
+def covered_recordings(masker: Silence, items: Sequence[Item]) -> dict[str, Any]:
     """Recordings in a row, the middle one sensitive: how much of its sound is overwritten, and how much of the others'.
 
     Sound is every 10 ms that is clearly above the background: breath and clicks count as well.
@@ -89,16 +113,16 @@ def covered_recordings(aligner: Aligner, masker: Silence, items: Iterable[Item])
     whole, refused = NONE, NONE
     shares: list[float] = []
     lost: list[float] = []
-    for known, sensitive in items:
-        found = _aligned(aligner, known, sensitive)
-        refused += Share(int(found is None), 1)
-        if found is None:
+    for item in items:
+        known, masked = item.known, item.masked
+        refused += Share(int(masked is None), 1)
+        if masked is None:
             continue
         frames = len(known.speech.samples) // (known.speech.rate_hz // 100)
         gone = np.zeros(frames, bool)
-        for begin, end in masker.intervals(known.speech, found[1].stretches):
+        for begin, end in masker.intervals(known.speech, masked.stretches):
             gone[begin * 100 // known.speech.rate_hz : -(-end * 100 // known.speech.rate_hz)] = True
-        middle = [known.words[index] for index in sensitive]
+        middle = [known.words[index] for index in item.sensitive]
         first, last = round(middle[0].begin_s * 100), round(middle[0].end_s * 100)
         loud = sounding_frames(known.speech.samples, known.speech.rate_hz)
         inside = np.zeros(frames, bool)
@@ -115,18 +139,17 @@ def covered_recordings(aligner: Aligner, masker: Silence, items: Iterable[Item])
 
 
 def shifted(
-    aligner: Aligner, masker: Silence, listener: Listener, items: Sequence[Item], shifts_ms: Sequence[float]
+    masker: Silence, listener: Listener, items: Sequence[Item], shifts_ms: Sequence[float]
 ) -> dict[float, Share]:
     """Share of utterances in which a removed word is still heard when every mask lies `shift` beside its place.
 
     At shift 0 that is the false alarms. A shift counts only where it leaves part of a sensitive word in clear.
     """
     heard: dict[float, Share] = {shift: NONE for shift in shifts_ms}
-    for known, sensitive in items:
-        found = _aligned(aligner, known, sensitive)
-        if found is None:
+    for item in items:
+        known, words, masked = item.known, item.words, item.masked
+        if words is None or masked is None:
             continue
-        words, masked = found
         for shift in shifts_ms:
             moved = _moved(masked, shift / 1000, known.speech.duration_s)
             if moved is None:
@@ -134,15 +157,6 @@ def shifted(
             speech = masker.mask(known.speech, moved.stretches)
             heard[shift] += Share(int(bool(listener.heard(speech, known.text, words, moved))), 1)
     return heard
-
-
-def _aligned(aligner: Aligner, known: Known, sensitive: frozenset[int]) -> tuple[tuple[Word, ...], MaskedWords] | None:
-    try:
-        words = aligner.align(known.speech, known.text)
-    except Refusal:
-        return None
-    spans = [Span(known.words[index].begin, known.words[index].end, "SENSITIVE") for index in sorted(sensitive)]
-    return words, mark(known.text, spans, words)
 
 
 def _moved(masked: MaskedWords, by_s: float, duration_s: float) -> MaskedWords | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+IN_A_ROW = "corpus, recordings in a row"
 EXAMPLES = """\
   sottovoce evaluate mask
   sottovoce evaluate mask --shift-ms 200 400 800 --input an4.jsonl
@@ -40,17 +41,18 @@ def run(args: argparse.Namespace) -> int:
         member.setup()
     sets: dict[str, Any] = {}
     if args.sentences:
-        spoken = measure_alignment.spoken_sentences(args.sentences, "flite")
-        sets["flite, known times"] = [(item.known, item.sensitive) for item in spoken]
+        made = measure_alignment.spoken_sentences(args.sentences, "flite")
+        sets["flite, known times"] = [(item.known, item.sensitive) for item in made]
     if args.input:
-        sets["corpus, recordings in a row"] = list(measure_alignment.joined(recordings(args.input, args.limit)))
+        sets[IN_A_ROW] = list(measure_alignment.joined(recordings(args.input, args.limit)))
     results: dict[str, Any] = {}
-    for name, items in sets.items():
-        if "row" in name:
-            results[f"masks, {name}"] = measure_masking.covered_recordings(aligner, masker, items)
+    for name, spoken in sets.items():
+        items = measure_masking.aligned(aligner, spoken)
+        if name == IN_A_ROW:
+            results[f"masks, {name}"] = measure_masking.covered_recordings(masker, items)
         else:
-            results[f"masks, {name}"] = measure_masking.coverage(aligner, masker, items, listener).summary()
-        shares = measure_masking.shifted(aligner, masker, listener, items, [0.0, *_both_ways(args.shift_ms)])
+            results[f"masks, {name}"] = measure_masking.coverage(masker, items, listener).summary()
+        shares = measure_masking.shifted(masker, listener, items, [0.0, *_both_ways(args.shift_ms)])
         results[f"still heard, {name}"] = {_label(shift): str(share) for shift, share in shares.items()}
     show(results, args.json)
     return 0
