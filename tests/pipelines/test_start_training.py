@@ -17,6 +17,8 @@ from sottovoce.pipelines import start_training as starting
 from sottovoce.pipelines import training_marker
 from sottovoce.pipelines.start_training import GateClosed, start_training
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = "mode: plain\nepochs: 1\n"
 LAUNCH = "launch: {use: local, poll_s: 0.05}\n"
 

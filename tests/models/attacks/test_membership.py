@@ -12,6 +12,8 @@ from sottovoce.models.training.clc import Clc
 from sottovoce.models.training.evaluation import confidence
 from sottovoce.models.training.examples import Example, labels_of
 
+pytestmark = pytest.mark.slow
+
 
 def noise_sentences(count, seed):
     """Random words with random labels: nothing can be learned but the sentences themselves."""

@@ -14,6 +14,8 @@ from sottovoce.models.launch import Handle, TrainingJob
 from sottovoce.models.launch.local import Local
 from sottovoce.models.launch.run_once import EXIT_CLAIMED, read
 
+pytestmark = pytest.mark.slow
+
 RECORD_AND_END = "import os, sys; open(sys.argv[1], 'a').write(f'{os.getpid()}\\n'); print('said this'); sys.exit(CODE)"
 RECORD_AND_WAIT = "import os, sys, time; open(sys.argv[1], 'a').write(f'{os.getpid()}\\n'); time.sleep(600)"
 ALL_REDUCE = """

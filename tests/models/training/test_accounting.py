@@ -12,6 +12,8 @@ from sottovoce.models.errors import SettingsError
 from sottovoce.models.training.accounting import edp_epsilon, find_z0
 from sottovoce.models.training.composition import epsilon_on_grid, gdp_epsilon
 
+pytestmark = pytest.mark.slow
+
 GOLDEN = Path(__file__).parents[3] / "../shared/golden"
 SHUFFLED = {"adjacency": "replace_one", "sampling": "shuffle", "accountant": "gdp"}
 SAMPLED = {"adjacency": "add_remove", "sampling": "poisson", "accountant": "pld"}

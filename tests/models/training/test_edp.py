@@ -19,6 +19,8 @@ from sottovoce.models.training.plan import make_plan
 from sottovoce.models.training.sampling import Sampler
 from sottovoce.models.training.train_settings import TrainSettings
 
+pytestmark = pytest.mark.slow
+
 SECRET = Secret(b"a secret of this test")
 SOUND = TrainSettings(mode="sound", z0=1.0, batch_size=16, n_micro=4, delta=1e-3)
 

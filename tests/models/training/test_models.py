@@ -15,6 +15,8 @@ from sottovoce.models.training.examples import Example, Labels, labels_of
 from sottovoce.models.training.lstm import BiLstm
 from sottovoce.models.training.scores import Reading, Scores, score, slots_of
 
+pytestmark = pytest.mark.slow
+
 
 def examples(count, seed=0):
     rows = sentences(count, seed)

@@ -9,6 +9,8 @@ from committed_run import make_run
 from sottovoce.pipelines import cli
 from sottovoce.pipelines import start_training as starting
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = "mode: plain\nepochs: 1\n"
 
 

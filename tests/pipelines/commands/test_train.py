@@ -18,6 +18,8 @@ from sottovoce.models.training.examples import read_corpus
 from sottovoce.models.training.export import load_model
 from sottovoce.pipelines.cli import main
 
+pytestmark = pytest.mark.slow
+
 TINY_CLC = {"use": "clc", "hidden": 8, "word_size": 8, "buckets": 64, "filters": 4, "character_size": 4}
 PRIVATE = {
     "model": TINY_CLC,
