@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,7 +26,7 @@ def modules(*folders: str) -> list[Path]:
 def imports_of(path: Path) -> list[str]:
     """Every module that the file imports, at any depth."""
     names = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -32,53 +34,62 @@ def imports_of(path: Path) -> list[str]:
     return names
 
 
-def name_of(path: Path) -> str:
-    return str(path.relative_to(ROOT))
+@functools.cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("path", modules(*FOLDERS, "tests", "benchmarks", "tools"), ids=name_of)
-def test_nothing_imports_the_folders_by_their_bare_names(path):
-    bare = {name for name in imports_of(path) if name.split(".")[0] in (*FOLDERS, "runner_configs")}
-    assert not bare, f"import through sottovoce.*: {bare}"
+def offenders(paths: list[Path], is_wrong: Callable[[Path], object]) -> dict[str, object]:
+    """What is wrong, by file: one test for each rule, and all that break it at once."""
+    found = {str(path.relative_to(ROOT)): is_wrong(path) for path in paths}
+    return {name: wrong for name, wrong in found.items() if wrong}
 
 
-@pytest.mark.parametrize("path", modules("models"), ids=name_of)
-def test_models_know_neither_beam_nor_yaml_nor_the_layers_above(path):
+def test_nothing_imports_the_folders_by_their_bare_names():
+    bare = (*FOLDERS, "runner_configs")
+    everywhere = modules(*FOLDERS, "tests", "benchmarks", "tools")
+    assert not offenders(everywhere, lambda path: [name for name in imports_of(path) if name.split(".")[0] in bare])
+
+
+def test_models_know_neither_beam_nor_yaml_nor_the_layers_above():
     forbidden = ("apache_beam", "yaml", "flask", "fastapi", "sottovoce.transforms", "sottovoce.pipelines")
-    assert not [name for name in imports_of(path) if name.startswith(forbidden)]
+    assert not offenders(
+        modules("models"), lambda path: [name for name in imports_of(path) if name.startswith(forbidden)]
+    )
 
 
-@pytest.mark.parametrize("path", modules("transforms"), ids=name_of)
-def test_transforms_do_not_know_the_pipelines(path):
-    assert not [name for name in imports_of(path) if name.startswith("sottovoce.pipelines")]
+def test_transforms_do_not_know_the_pipelines():
+    assert not offenders(
+        modules("transforms"), lambda path: [n for n in imports_of(path) if n.startswith("sottovoce.pipelines")]
+    )
 
 
-@pytest.mark.parametrize("path", modules("models"), ids=name_of)
-def test_a_family_imports_no_other_family(path):
-    parts = path.relative_to(ROOT / "models").parts
+def test_a_family_imports_no_other_family():
     families = {folder.name for folder in (ROOT / "models").iterdir() if (folder / "__init__.py").exists()}
-    if len(parts) == 1:
-        return  # a top-level module of models is shared by the families
-    imported = {
-        name.split(".")[2] for name in imports_of(path) if name.startswith("sottovoce.models.") and name.count(".") >= 2
-    }
-    assert not (imported & families) - {parts[0]}
+
+    def foreign(path: Path) -> set[str]:
+        parts = path.relative_to(ROOT / "models").parts
+        if len(parts) == 1:
+            return set()  # a top-level module of models is shared by the families
+        names = [name for name in imports_of(path) if name.startswith("sottovoce.models.")]
+        return ({name.split(".")[2] for name in names} & families) - {parts[0]}
+
+    assert not offenders(modules("models"), foreign)
 
 
-@pytest.mark.parametrize("path", modules(*FOLDERS), ids=name_of)
-def test_modules_and_functions_stay_short_and_well_named(path):
-    text = path.read_text(encoding="utf-8")
-    assert text.count("\n") <= MAX_MODULE_LINES
-    assert path.stem not in FORBIDDEN_NAMES
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            assert node.end_lineno - node.lineno < MAX_FUNCTION_LINES, f"{node.name} is too long"
-    assert not path.name.endswith("__init__.py") or path.parent.name or ast.get_docstring(ast.parse(text))
+def test_modules_and_functions_stay_short_and_well_named():
+    def too_much(path: Path) -> list[str]:
+        functions = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.FunctionDef)]
+        wrong = [node.name for node in functions if node.end_lineno - node.lineno >= MAX_FUNCTION_LINES]
+        wrong += ["module"] if path.read_text().count("\n") > MAX_MODULE_LINES else []
+        return wrong + (["name"] if path.stem in FORBIDDEN_NAMES else [])
+
+    assert not offenders(modules(*FOLDERS), too_much)
 
 
-@pytest.mark.parametrize("path", [p for p in modules(*FOLDERS) if p.read_text().strip()], ids=name_of)
-def test_every_module_says_what_it_is_for(path):
-    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+def test_every_module_says_what_it_is_for():
+    written = [path for path in modules(*FOLDERS) if path.read_text().strip()]
+    assert not offenders(written, lambda path: not ast.get_docstring(tree_of(path)))
 
 
 def test_no_package_at_the_root_nor_in_tests():
