@@ -26,6 +26,7 @@ from sottovoce.models.settings import require
 RATE_HZ, FRAME_S = 16_000, 0.01
 NATS = 1024 * np.log(1.0001)  # the decoder counts in units of 2^10 times log 1.0001
 FILLERS = ("<", "[")
+PRONUNCIATIONS = 4  # of a word that the dictionary lacks: names are said in more ways than one
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -118,7 +119,7 @@ class PocketSphinx:
         if not re.fullmatch(r"[a-z']*[a-z][a-z']*", word):
             return False
         self._pronouncer = self._pronouncer or Pronouncer()
-        sounds = self._pronouncer.pronounce(word)
+        sounds = self._pronouncer.pronounce(word, best=PRONUNCIATIONS)
         for number, phones in enumerate(sounds, 1):
             self._decoder.add_word(word if number == 1 else f"{word}({number})", phones, update=False)
         return bool(sounds)

@@ -27,7 +27,7 @@ WORDS = {
     "{first}": "john maria siobhan wei anna rajesh olga peter fatima lucas ingrid kwame sofia dmitri yuki carlos amelia "
     "tomasz priya hannah omar elena patrick nadia george amara",
     "{last}": "smith okafor kowalski nguyen fernandez johnson schneider rossi papadopoulos haddad lindqvist obrien "
-    "yamamoto novak petrov campbell iyer delacroix mwangi taylor zielinski baker",
+    "yamamoto novak petrov campbell iyer delgado kamau taylor zielinski baker",
     "{place}": "paris nairobi reykjavik boston leeds osaka lisbon krakow denver galway toulouse austin bergen seville",
     "{digits}": "zero one two three four five six seven eight nine",
 }
