@@ -14,6 +14,8 @@ from sottovoce.models.detect.pieces import Pieces, windows, word_means
 from sottovoce.models.detect.tagger import NETWORK, SHIPPED, TOKENIZER, Tagger
 from sottovoce.models.errors import RunError, SettingsError
 
+pytestmark = pytest.mark.slow
+
 quick = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 

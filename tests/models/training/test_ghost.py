@@ -9,6 +9,8 @@ from sottovoce.models.errors import SettingsError
 from sottovoce.models.training.batches import collate
 from sottovoce.models.training.ghost import clip_per_unit
 
+pytestmark = pytest.mark.slow
+
 
 def gradients_one_by_one(network, rows, rows_per_unit):
     """Per-unit gradients from torch.func, each unit alone."""
