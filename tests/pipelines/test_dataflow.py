@@ -202,7 +202,8 @@ def test_the_template_asks_for_what_the_launcher_takes():
     parameters = {parameter["name"]: parameter for parameter in metadata["parameters"]}
     required = {name for name, parameter in parameters.items() if not parameter.get("isOptional")}
     assert required == {"input", "output", "secret_file"}
-    assert {"config", "set", "nightly", "gpu_accelerator", "gpu_min_ram"} == set(parameters) - required
+    optional = {"config", "set", "nightly", "gpu_accelerator", "gpu_min_ram", "sdk_container_image"}
+    assert optional == set(parameters) - required
     for parameter in (parameter for name, parameter in parameters.items() if name != "nightly"):
         for pattern in parameter.get("regexes", ()):
             assert re.match(pattern, "gs://bucket/thing") and not re.match(pattern, "/local/thing")
