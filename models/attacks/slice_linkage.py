@@ -48,13 +48,24 @@ def pairs_of(pieces: Sequence[Piece], rng: np.random.Generator, per_mated: int =
         for index, piece in enumerate(pieces)
         if (piece.utterance, piece.place + 1) in at
     ]
-    folds = {fold: [i for i, piece in enumerate(pieces) if fold_of(piece) == fold] for fold in (0, 1)}
     other: list[Pair] = []
-    for first, _ in mated:
-        strangers = [i for i in folds[fold_of(pieces[first])] if pieces[i].utterance != pieces[first].utterance]
-        if strangers:
-            other += [(first, int(second)) for second in rng.choice(strangers, per_mated)]
+    for fold in (0, 1):
+        strangers = np.array([i for i, piece in enumerate(pieces) if fold_of(piece) == fold])
+        if len({pieces[i].utterance for i in strangers}) < 2:
+            continue
+        for first, _ in mated:
+            if fold_of(pieces[first]) == fold:
+                other += _draw(pieces, first, strangers, rng, per_mated)
     return mated, other
+
+
+def _draw(pieces: Sequence[Piece], first: int, among: np.ndarray, rng: np.random.Generator, count: int) -> list[Pair]:
+    found: list[Pair] = []
+    while len(found) < count:
+        second = int(rng.choice(among))
+        if pieces[second].utterance != pieces[first].utterance:
+            found.append((first, second))
+    return found
 
 
 def fold_of(piece: Piece) -> int:
