@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from sottovoce.models.errors import CorpusError
+from sottovoce.models.plda import Plda
 
 WEIGHTS = Path(__file__).with_name("weights")
 POOL_FILE = "pool.npz"
@@ -20,15 +21,6 @@ SOUNDS = "AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY 
 PHONES = ("SIL", *SOUNDS.split())  # of the CMU dictionary; number 0 is everything that is not speech
 F0_QUANTILES = np.linspace(0.02, 0.98, 21)
 VOICE_DIMENSION = 24
-
-
-@dataclass(frozen=True, eq=False)
-class Plda:
-    """Two-covariance model of `Pool.embedding`: x = mean + speaker + session, with the covariances of the two parts."""
-
-    mean: np.ndarray  # [d]
-    between: np.ndarray  # [d, d], of speakers
-    within: np.ndarray  # [d, d], of sessions of one speaker
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +33,7 @@ class Pool:
     voice: np.ndarray  # [n, VOICE_DIMENSION] what the phone network takes
     log_f0_quantiles: np.ndarray  # [n, 21] natural logarithm of Hz at F0_QUANTILES, voiced frames
     log_duration: np.ndarray  # [n, phones] mean natural logarithm of the 10 ms frames of each of PHONES
-    plda: Plda | None = None
+    plda: Plda | None = None  # of `embedding`, as `sottovoce.models.plda.fit` makes it
 
     def __post_init__(self) -> None:
         shapes = {
