@@ -90,6 +90,9 @@ def main() -> None:
     parser.add_argument("--host", default="127.0.0.1", help="anything else lets the network start processes here")
     parser.add_argument("--boot", help="Beam's container boot program, for jobs that stage packages")
     args = parser.parse_args()
+    done = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: done.set())
     pool = WorkerPool(args.boot)
     pings_allowed = [("grpc.http2.max_pings_without_data", 0), ("grpc.http2.max_ping_strikes", 0)]
     server = grpc.server(ThreadPoolExecutor(), options=[("grpc.so_reuseport", 0), *pings_allowed])
@@ -97,9 +100,6 @@ def main() -> None:
     server.add_insecure_port(f"{args.host}:{args.port}")
     server.start()
     print(f"worker pool: listening on {args.host}:{args.port}", file=sys.stderr, flush=True)
-    done = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: done.set())
     done.wait()
     server.stop(grace=1).wait()
     pool.close()

@@ -65,8 +65,12 @@ def test_a_worker_that_cannot_start_is_answered_with_an_error(tmp_path):
 def test_it_listens_on_loopback_only_and_ends_when_told(tmp_path):
     command = [sys.executable, "-m", "sottovoce.pipelines.worker_pool", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as pool:
-        assert "listening on 127.0.0.1" in pool.stderr.readline()
-        listening = [c for c in psutil.Process(pool.pid).net_connections() if c.status == psutil.CONN_LISTEN]
-        assert listening and {connection.laddr.ip for connection in listening} == {"127.0.0.1"}
-        pool.terminate()
-        assert pool.wait(60) == 0
+        try:
+            assert "listening on 127.0.0.1" in pool.stderr.readline()
+            listening = [c for c in psutil.Process(pool.pid).net_connections() if c.status == psutil.CONN_LISTEN]
+            # gRPC may bind the IPv4 address through an IPv6 socket
+            assert listening and {c.laddr.ip.removeprefix("::ffff:") for c in listening} == {"127.0.0.1"}
+            pool.terminate()
+            assert pool.wait(60) == 0
+        finally:
+            pool.kill()
