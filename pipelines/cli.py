@@ -30,6 +30,7 @@ COMMANDS = {
     "evaluate align": ("sottovoce.pipelines.commands.evaluate_align", "word borders, and texts that were not said"),
     "evaluate mask": ("sottovoce.pipelines.commands.evaluate_mask", "cover of sensitive words, and misplaced masks"),
     "evaluate slices": ("sottovoce.pipelines.commands.evaluate_slices", "whether slices can be put back together"),
+    "evaluate scores": ("sottovoce.pipelines.commands.evaluate_scores", "EER, Cllr and D_sys of lists of scores"),
     "evaluate detect": ("sottovoce.pipelines.commands.evaluate_detect", "recall and over-masking of a detector"),
     "evaluate utility": ("sottovoce.pipelines.commands.evaluate_utility", "what text is worth after each strategy"),
     "budget rr": ("sottovoce.pipelines.commands.budget_rr", "plan the epsilon of replacing sensitive words"),
