@@ -16,7 +16,13 @@ from flink_cluster import Cluster
 from staging_pool import can_build, staging_pool
 from whole_runs import DEMO, demo_records, everything, only_run, sottovoce, write_manifest
 
-pytestmark = [pytest.mark.flink, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.flink,
+    pytest.mark.slow,
+    pytest.mark.timeout(900),
+    # workers inside the submitting process lose their cluster at its end; Beam's threads say so aloud
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
+]
 PORT, POOL_PORT, STAGING_POOL_PORT = 18081, 50100, 50101
 DEMO_JOB = ("--input", DEMO, "--config", DEMO / "job.yaml", "--set", "input.records_per_batch=16")
 ON_CLUSTER = (f"--flink_master=127.0.0.1:{PORT}", f"--environment_config=127.0.0.1:{POOL_PORT}")
