@@ -31,10 +31,12 @@ class Plda:
         """Embeddings [..., d] -> [..., k]. `mean` centres on other speech than that of the training."""
         return (unit(embeddings) - (self.mean if mean is None else mean)) @ self.projection
 
-    def llr(self, enrolled: np.ndarray, tested: np.ndarray, enrolled_count: int = 1) -> np.ndarray:
-        """Natural log likelihood ratios [n, m] of projected vectors, those of `enrolled` means of `enrolled_count` each."""
+    def llr(
+        self, enrolled: np.ndarray, tested: np.ndarray, enrolled_count: int = 1, tested_count: int = 1
+    ) -> np.ndarray:
+        """Natural log likelihood ratios [n, m] of projected vectors [n, k], [m, k], each the mean of `..._count`."""
         b = self.between
-        enrolled_variance, tested_variance = b + 1 / enrolled_count, b + 1
+        enrolled_variance, tested_variance = b + 1 / enrolled_count, b + 1 / tested_count
         expected = (b / enrolled_variance) * enrolled
         left = tested_variance - b**2 / enrolled_variance
         same = (tested[None] - expected[:, None]) ** 2 / left + np.log(left)

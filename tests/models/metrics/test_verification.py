@@ -47,7 +47,7 @@ def test_under_chance_small_samples_have_the_known_bias(row: int) -> None:
 
 
 def test_another_implementation_gives_the_same() -> None:
-    """llreval (Apache-2.0) computes the three figures by code of its own."""
+    """llreval (MIT) computes the three figures by code of its own."""
     other_code = pytest.importorskip("llreval.quick_eval")
     rng = np.random.default_rng(0)
     for apart in (0.0, 0.7, 3.0):

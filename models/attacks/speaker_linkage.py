@@ -1,0 +1,188 @@
+"""Who is it? Attackers of four strengths try to link anonymised speech to the speaker's other recordings.
+
+Srivastava et al., "Evaluating voice conversion-based privacy protection against informed attackers", ICASSP 2020, and
+Tomashenko et al., "The VoicePrivacy 2024 challenge evaluation plan", section 4.1. All test utterances are anonymised.
+
+* ignorant: compares with original recordings, not knowing of the anonymisation.
+* lazy: anonymises its enrolment recordings with the same method, with draws of its own.
+* semi-informed: also trains LDA and PLDA on anonymised speech of other speakers.
+* informed: also trains on the anonymised enrolment recordings of the very speakers it looks for.
+
+Trained attackers are trained in folds over speakers: those of a fold are scored by a model that has not met them. Every
+attacker also tries with its own set's mean removed from each side, which undoes what a method adds to all voices alike,
+and with several test utterances of one speaker averaged. The lowest EER over all of them is the headline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from sottovoce.models import plda
+from sottovoce.models.plda import Plda, unit
+from sottovoce.models.settings import require
+
+Attacker = Literal["ignorant", "lazy", "semi-informed", "informed"]
+MAX_DIMENSIONS = 40
+MIN_TRAINING_SPEAKERS = 5
+
+
+@dataclass(frozen=True, repr=False)
+class Recordings:
+    """One row for each recording, in any order: who speaks, and the embeddings [n, d] before and after."""
+
+    speaker: np.ndarray
+    original: np.ndarray
+    anonymised: np.ndarray
+
+
+@dataclass(frozen=True)
+class Design:
+    """`enrolled` recordings of each speaker are known to the attacker, at most `tested` others are tried."""
+
+    enrolled: int = 3
+    tested: int = 10
+    together: tuple[int, ...] = (1, 5)
+    folds: int = 5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        require(
+            (self.enrolled >= 1 and self.tested >= 1, "enrolled, tested: must be at least 1"),
+            (all(count >= 1 for count in self.together), "together: must be at least 1"),
+            (self.folds >= 2, "folds: must be at least 2"),
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Attack:
+    """Scores [enrolled speakers, tested speakers, trials] of one attacker; NaN where two were never compared."""
+
+    attacker: Attacker
+    score: str
+    together: int
+    scores: np.ndarray
+
+
+def attacks(recordings: Recordings, design: Design = Design()) -> Iterator[Attack]:
+    """Every attacker with every score and every number of test utterances taken together."""
+    split = _Split.of(recordings, design)
+    for count in design.together:
+        if count > split.tested.shape[1]:
+            continue
+        yield from _untrained(recordings, split, count)
+        yield from _trained(recordings, split, design, count)
+
+
+@dataclass(frozen=True, repr=False)
+class _Split:
+    """Rows of enrolment [s, e] and of test [s, t], -1 where a speaker has fewer; `fold` [s] of each speaker."""
+
+    speakers: np.ndarray
+    enrolled: np.ndarray
+    tested: np.ndarray
+    fold: np.ndarray
+
+    @classmethod
+    def of(cls, recordings: Recordings, design: Design) -> _Split:
+        rng = np.random.default_rng(design.seed)
+        rows = {
+            name: rng.permutation(np.flatnonzero(recordings.speaker == name)) for name in np.unique(recordings.speaker)
+        }
+        enough = [name for name, own in rows.items() if len(own) > design.enrolled]
+        require((len(enough) >= 2, f"speakers: two with more than {design.enrolled} recordings each are needed"))
+        most = max(min(design.tested, len(rows[name]) - design.enrolled) for name in enough)
+        tested = np.full((len(enough), most), -1)
+        for place, name in enumerate(enough):
+            own = rows[name][design.enrolled :][:most]
+            tested[place, : len(own)] = own
+        enrolled = np.array([rows[name][: design.enrolled] for name in enough])
+        fold = rng.permutation(np.arange(len(enough)) % design.folds)
+        return cls(np.array(enough), enrolled, tested, fold)
+
+
+def _untrained(recordings: Recordings, split: _Split, count: int) -> Iterator[Attack]:
+    known: tuple[tuple[Attacker, np.ndarray], ...] = (
+        ("ignorant", recordings.original),
+        ("lazy", recordings.anonymised),
+    )
+    for attacker, embeddings in known:
+        enrolled, tested = unit(embeddings[split.enrolled]), _grouped(unit(recordings.anonymised), split.tested, count)
+        yield Attack(attacker, "cosine", count, _cosine(enrolled.mean(axis=1), tested))
+        enrolled = enrolled - enrolled.mean(axis=(0, 1))
+        yield Attack(attacker, "centred", count, _cosine(unit(enrolled).mean(axis=1), tested - _mean(tested)))
+
+
+def _trained(recordings: Recordings, split: _Split, design: Design, count: int) -> Iterator[Attack]:
+    trials = split.tested.shape[1] // count
+    shape = (len(split.speakers), len(split.speakers), trials)
+    found: dict[tuple[Attacker, str], np.ndarray] = {}
+    for fold in range(design.folds):
+        own = np.flatnonzero(split.fold == fold)
+        strangers = ~np.isin(recordings.speaker, split.speakers[own])
+        if len(own) < 2 or len(np.unique(recordings.speaker[strangers])) < MIN_TRAINING_SPEAKERS:
+            continue
+        with_suspects = strangers.copy()
+        with_suspects[split.enrolled[own]] = True
+        training: tuple[tuple[Attacker, np.ndarray], ...] = (("semi-informed", strangers), ("informed", with_suspects))
+        for attacker, rows in training:
+            model = _fit(recordings.anonymised[rows], recordings.speaker[rows])
+            for score, values in _fold_scores(model, recordings.anonymised, split, own, count):
+                cube = found.setdefault((attacker, score), np.full(shape, np.nan))
+                cube[np.ix_(own, own)] = _comparable(values)
+    for (attacker, score), cube in found.items():
+        yield Attack(attacker, score, count, cube)
+
+
+def _fit(embeddings: np.ndarray, speakers: np.ndarray) -> Plda:
+    dimensions = min(MAX_DIMENSIONS, len(np.unique(speakers)) - 1, embeddings.shape[1])
+    return plda.fit(embeddings, speakers, dimensions)
+
+
+def _fold_scores(
+    model: Plda, anonymised: np.ndarray, split: _Split, own: np.ndarray, count: int
+) -> Iterator[tuple[str, np.ndarray]]:
+    """LDA and PLDA scores, centred on the training speech and on the speech under attack itself."""
+    enrolled = model.project(anonymised[split.enrolled[own]])
+    tested = _grouped(model.project(anonymised), split.tested[own], count)
+    together = enrolled.shape[1]
+    for suffix, known, tried in (
+        ("", enrolled, tested),
+        (", centred", enrolled - enrolled.mean(axis=(0, 1)), tested - _mean(tested)),
+    ):
+        means = known.mean(axis=1)
+        yield f"LDA{suffix}", _cosine(unit(known).mean(axis=1), tried)
+        ratios = model.llr(means, tried.reshape(-1, tried.shape[-1]), together, count)
+        yield f"PLDA{suffix}", ratios.reshape(len(own), len(own), -1)
+
+
+def _grouped(embeddings: np.ndarray, tested: np.ndarray, count: int) -> np.ndarray:
+    """Means [s, trials, d] of `count` test rows each; NaN where a row is absent."""
+    present = np.where(tested[..., None] >= 0, embeddings[tested], np.nan)
+    trials = tested.shape[1] // count
+    return present[:, : trials * count].reshape(len(tested), trials, count, -1).mean(axis=2)
+
+
+def _mean(tested: np.ndarray) -> np.ndarray:
+    return np.nanmean(tested, axis=(0, 1))
+
+
+def _cosine(enrolled: np.ndarray, tested: np.ndarray) -> np.ndarray:
+    lengths = np.linalg.norm(tested, axis=-1, keepdims=True)
+    return np.einsum("id,jtd->ijt", unit(enrolled), tested / np.maximum(lengths, 1e-12))
+
+
+def _comparable(scores: np.ndarray) -> np.ndarray:
+    """Scores of models of different folds on one scale: non-mated ones at mean 0 and deviation 1."""
+    strange = scores[~np.eye(len(scores), dtype=bool)]
+    return (scores - np.nanmean(strange)) / max(float(np.nanstd(strange)), 1e-9)
+
+
+def ranks(scores: np.ndarray) -> np.ndarray:
+    """For each trial, the place of the right speaker among all enrolled ones it was compared with: 1 is recognised."""
+    right = scores[np.arange(len(scores)), np.arange(len(scores))]
+    ahead = (scores > right[None]).sum(axis=0) + 0.5 * ((scores == right[None]).sum(axis=0) - 1)
+    return (1 + ahead)[~np.isnan(right)]
