@@ -1,0 +1,53 @@
+"""Word error rate: how many words a recogniser gets wrong, per word that was said.
+
+Recognisers differ in how they write what they heard ("eight oh seven", "807"), which is no error. Number words become
+digits and every digit counts as one word, so that both writings agree; case and punctuation are dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+TOKEN = re.compile(r"[a-z']+|\d")
+ORDINAL = re.compile(r"(\d+)(st|nd|rd|th)\b")
+
+
+@dataclass(frozen=True)
+class WordErrors:
+    errors: int
+    words: int
+
+    @property
+    def rate(self) -> float:
+        return self.errors / self.words if self.words else float("nan")
+
+    def __add__(self, other: WordErrors) -> WordErrors:
+        return WordErrors(self.errors + other.errors, self.words + other.words)
+
+
+def word_errors(said: str, heard: str, language: str | None = "en") -> WordErrors:
+    reference = tokens(said, language)
+    return WordErrors(edit_distance(reference, tokens(heard, language)), len(reference))
+
+
+def tokens(text: str, language: str | None = "en") -> list[str]:
+    text = text.lower().replace("’", "'").replace("-", " ")
+    if (language or "en").startswith("en"):
+        from text_to_num import alpha2digit
+
+        text = re.sub(r"\boh\b", "0", alpha2digit(re.sub(r"[^\w' ]", " ", text), "en", 0))
+    return TOKEN.findall(ORDINAL.sub(r"\1", text))
+
+
+def edit_distance(one: Sequence[str], other: Sequence[str]) -> int:
+    """Fewest insertions, deletions and substitutions that turn one into the other."""
+    row = np.arange(len(other) + 1)
+    for number, word in enumerate(one, 1):
+        replaced = row[:-1] + [word != candidate for candidate in other]
+        best = np.concatenate([[number], np.minimum(replaced, row[1:] + 1)])
+        row = np.minimum.accumulate(best - np.arange(len(best))) + np.arange(len(best))  # insertions, all at once
+    return int(row[-1])
