@@ -32,11 +32,16 @@ MIN_TRAINING_SPEAKERS = 5
 
 @dataclass(frozen=True, repr=False)
 class Recordings:
-    """One row for each recording, in any order: who speaks, and the embeddings [n, d] before and after."""
+    """One row for each recording, in any order: who speaks, and the embeddings [n, d] before and after.
+
+    `enrolment` [n] marks what the attacker anonymised itself, with a secret of its own. That matters where a secret gives
+    all recordings of a speaker one target. Without it, each speaker's enrolment is drawn among their recordings.
+    """
 
     speaker: np.ndarray
     original: np.ndarray
     anonymised: np.ndarray
+    enrolment: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -89,19 +94,22 @@ class _Split:
     @classmethod
     def of(cls, recordings: Recordings, design: Design) -> _Split:
         rng = np.random.default_rng(design.seed)
-        rows = {
-            name: rng.permutation(np.flatnonzero(recordings.speaker == name)) for name in np.unique(recordings.speaker)
-        }
-        enough = [name for name, own in rows.items() if len(own) > design.enrolled]
-        require((len(enough) >= 2, f"speakers: two with more than {design.enrolled} recordings each are needed"))
-        most = max(min(design.tested, len(rows[name]) - design.enrolled) for name in enough)
-        tested = np.full((len(enough), most), -1)
-        for place, name in enumerate(enough):
-            own = rows[name][design.enrolled :][:most]
-            tested[place, : len(own)] = own
-        enrolled = np.array([rows[name][: design.enrolled] for name in enough])
-        fold = rng.permutation(np.arange(len(enough)) % design.folds)
-        return cls(np.array(enough), enrolled, tested, fold)
+        names = np.unique(recordings.speaker)
+        known: dict[str, np.ndarray] = {}
+        tried: dict[str, np.ndarray] = {}
+        for name in names:
+            own = rng.permutation(np.flatnonzero(recordings.speaker == name))
+            marked = np.arange(len(own)) < design.enrolled
+            if recordings.enrolment is not None:
+                marked = recordings.enrolment[own]
+            if marked.sum() >= design.enrolled and not marked.all():
+                known[name], tried[name] = own[marked][: design.enrolled], own[~marked][: design.tested]
+        require((len(known) >= 2, f"speakers: two with more than {design.enrolled} recordings each are needed"))
+        tested = np.full((len(tried), max(map(len, tried.values()))), -1)
+        for place, rows in enumerate(tried.values()):
+            tested[place, : len(rows)] = rows
+        fold = rng.permutation(np.arange(len(known)) % design.folds)
+        return cls(np.array(list(known)), np.array(list(known.values())), tested, fold)
 
 
 def _untrained(recordings: Recordings, split: _Split, count: int) -> Iterator[Attack]:
@@ -186,3 +194,13 @@ def ranks(scores: np.ndarray) -> np.ndarray:
     right = scores[np.arange(len(scores)), np.arange(len(scores))]
     ahead = (scores > right[None]).sum(axis=0) + 0.5 * ((scores == right[None]).sum(axis=0) - 1)
     return (1 + ahead)[~np.isnan(right)]
+
+
+def choose_enrolment(speakers: np.ndarray, design: Design) -> np.ndarray:
+    """Marks `design.enrolled` recordings of each speaker, drawn at random, where the speaker has more than that."""
+    rng, marked = np.random.default_rng(design.seed), np.zeros(len(speakers), bool)
+    for name in np.unique(speakers):
+        own = rng.permutation(np.flatnonzero(speakers == name))
+        if len(own) > design.enrolled:
+            marked[own[: design.enrolled]] = True
+    return marked

@@ -9,7 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sottovoce.models.attacks.speaker_linkage import Attack, Design, Recordings, attacks, ranks
+from sottovoce.models.attacks.speaker_linkage import (
+    Attack,
+    Design,
+    Recordings,
+    attacks,
+    choose_enrolment,
+    ranks,
+)
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.metrics.verification import eer
 
@@ -87,6 +94,17 @@ def test_speakers_with_too_few_recordings_are_left_out_and_shorter_ones_have_few
     assert (~np.isnan(first.scores[0, 0])).sum() == 3
     with pytest.raises(SettingsError, match="recordings each are needed"):
         list(attacks(Recordings(np.array(["a", "b"]), np.eye(2), np.eye(2))))
+
+
+def test_enrolment_may_be_anonymised_by_the_attacker_itself() -> None:
+    """Test utterances say nothing of the speaker; enrolment says all: only a split that mixes the two finds a link."""
+    rng = np.random.default_rng(7)
+    plain, empty = made(rng, 1.0, 0.1), made(rng, 0.0, 1.0)
+    marked = choose_enrolment(plain.speaker, Design())
+    assert [int(marked[plain.speaker == name].sum()) for name in np.unique(plain.speaker)] == [3] * 40
+    mixed = np.where(marked[:, None], plain.anonymised, empty.anonymised)
+    kept = Recordings(plain.speaker, plain.original, mixed, marked)
+    assert all(rate(attack) > 0.4 for attack in attacks(kept, Design(together=(1,))) if attack.attacker == "lazy")
 
 
 def test_ranks_count_from_one_and_share_ties() -> None:
