@@ -24,6 +24,7 @@ from sottovoce.models.errors import SettingsError
 from sottovoce.models.training.batches import Batch
 from sottovoce.models.training.crf import Transitions
 from sottovoce.models.training.ghost_rules import RULES, Factor
+from sottovoce.models.training.lstm import Recurrence
 
 
 @dataclass
@@ -92,8 +93,7 @@ def _recorded(network: nn.Module, trained: set[int]) -> Iterator[list[_Call]]:
     _check_layers(network, owners)
 
     def record(layer: nn.Module, seen: tuple[Any, ...], output: Any) -> None:
-        # the recurrence knows its slopes at its input, its states at its output
-        tensor = seen[0] if isinstance(output, tuple) else output
+        tensor = seen[0] if isinstance(layer, Recurrence) else output  # its slopes are those of its gates
         if not tensor.requires_grad:
             tensor.requires_grad_()
         calls.append(_Call(layer, (*seen, output), tensor))
@@ -122,7 +122,6 @@ def _check_layers(network: nn.Module, owners: list[nn.Module]) -> None:
 
 
 def _check_rows(call: _Call, slope: Tensor, rows: int) -> None:
-    axis = 2 if call.output is call.seen[0] else 0
-    if slope.shape[axis] != rows:
+    if slope.shape[0] != rows:
         name = type(call.layer).__name__
         raise SettingsError([f"mode: per_example: a {name} layer is computed once for all rows of a batch"])

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from sottovoce.models.training.crf import Transitions
-from sottovoce.models.training.lstm import Recurrence
+from sottovoce.models.training.lstm import Recurrence, states_before
 
 
 class Factor(Protocol):
@@ -44,9 +44,10 @@ class Outer:
         return torch.bmm(self.b.mT, self.a).square_().sum((1, 2))
 
     def weighted_sum(self, weights: Tensor) -> Tensor:
-        left = (self.b * weights[:, None, None]).flatten(0, 1)
-        right = self.a.flatten(0, 1)
-        return right.mT @ left if self.transposed else left.mT @ right
+        narrow_a = self.a.shape[2] < self.b.shape[2]
+        a = (self.a * weights[:, None, None] if narrow_a else self.a).flatten(0, 1)
+        b = (self.b if narrow_a else self.b * weights[:, None, None]).flatten(0, 1)
+        return a.mT @ b if self.transposed else b.mT @ a
 
     def joined(self, other: Outer) -> Outer:
         return Outer(torch.cat([self.a, other.a], 1), torch.cat([self.b, other.b], 1), self.transposed)
@@ -121,9 +122,10 @@ def _layer_norm(layer: nn.LayerNorm, seen: tuple[Any, ...], slope: Tensor, r: in
 
 
 def _recurrence(layer: Recurrence, seen: tuple[Any, ...], slope: Tensor, r: int) -> Iterator[tuple[Tensor, Factor]]:
-    """[time, direction, row, x]: the two directions are two products of one parameter."""
-    before = seen[1][1].detach()
-    yield layer.weight, BothWays([Outer(_timed(before[:, d], r), _timed(slope[:, d], r), True) for d in (0, 1)])
+    """The two directions are two products of one parameter."""
+    _, mirror, states = seen
+    pairs = zip(states_before(states, mirror), slope.chunk(2, -1), strict=True)
+    yield layer.weight, BothWays([Outer(_places(before, r), _places(b, r), True) for before, b in pairs])
 
 
 def _transitions(layer: Transitions, seen: tuple[Any, ...], slope: Tensor, r: int) -> Iterator[tuple[Tensor, Factor]]:
@@ -159,8 +161,3 @@ def _places(tensor: Tensor, rows_per_unit: int) -> Tensor:
     """[rows, ..., width] -> [units, places, width] in single precision or better."""
     flat = tensor.detach().reshape(len(tensor) // rows_per_unit, -1, tensor.shape[-1])
     return flat if flat.dtype == torch.float64 else flat.float()
-
-
-def _timed(tensor: Tensor, rows_per_unit: int) -> Tensor:
-    """[time, rows, width] -> [units, places, width]."""
-    return _places(tensor.transpose(0, 1), rows_per_unit)

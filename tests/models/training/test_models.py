@@ -33,7 +33,7 @@ def test_the_published_shapes_are_the_defaults():
     assert sum(p.numel() for p in bert.parameters()) == pytest.approx(7.1e6, rel=0.02)
 
 
-def test_the_lstm_is_that_of_torch():
+def test_the_lstm_and_its_own_backward_pass_are_those_of_torch():
     torch.manual_seed(0)
     ours, theirs = BiLstm(5, 4), torch.nn.LSTM(5, 4, batch_first=True, bidirectional=True)
     ours.double(), theirs.double()
@@ -49,12 +49,20 @@ def test_the_lstm_is_that_of_torch():
             getattr(theirs, f"weight_hh_l0{suffix}").copy_(torch_order(ours.recur.weight[way].T))
             getattr(theirs, f"bias_ih_l0{suffix}").copy_(torch_order(ours.project.bias[half]))
             getattr(theirs, f"bias_hh_l0{suffix}").zero_()
-        x, lengths = torch.randn(3, 6, 5, dtype=torch.float64), torch.tensor([6, 2, 4])
-        packed = torch.nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
-        want, _ = torch.nn.utils.rnn.pad_packed_sequence(theirs(packed)[0], batch_first=True)
-        got = ours(x, lengths)
-    for row, length in enumerate(lengths):
-        assert torch.allclose(got[row, :length], want[row, :length])
+    x, lengths = torch.randn(3, 6, 5, dtype=torch.float64, requires_grad=True), torch.tensor([6, 2, 4])
+    packed = torch.nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+    want, _ = torch.nn.utils.rnn.pad_packed_sequence(theirs(packed)[0], batch_first=True)
+    got = ours(x, lengths)
+    inside = (torch.arange(6) < lengths.unsqueeze(-1)).unsqueeze(-1)
+    assert torch.allclose(got * inside, want)
+    slope = torch.randn_like(got) * inside
+    of_x, of_project, of_loop = torch.autograd.grad(got, [x, ours.project.weight, ours.recur.weight], slope)
+    names = [f"weight_{part}_l0{suffix}" for part in ("ih", "hh") for suffix in ("", "_reverse")]
+    wanted = torch.autograd.grad(want, [x, *(getattr(theirs, name) for name in names)], slope)
+    assert torch.allclose(of_x, wanted[0])
+    mine = [*of_project.chunk(2), *(way.T for way in of_loop)]
+    for name, gradient, theirs_of_name in zip(names, mine, wanted[1:], strict=True):
+        assert torch.allclose(torch_order(gradient), theirs_of_name), name
 
 
 @pytest.mark.parametrize("name", list(TINY))
