@@ -46,11 +46,11 @@ class Training:
 class WordClassifier(nn.Module):
     """Encoder, dropout, linear layer: scores per piece."""
 
-    def __init__(self, encoder: nn.Module, labels: int, dropout: float) -> None:
+    def __init__(self, encoder: Any, labels: int, dropout: float) -> None:
         super().__init__()
         self.encoder = encoder
         self.dropout = nn.Dropout(dropout)
-        self.head = nn.Linear(encoder.config.hidden_size, labels)  # type: ignore[union-attr,arg-type]
+        self.head = nn.Linear(encoder.config.hidden_size, labels)
 
     def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
         hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
@@ -89,7 +89,7 @@ def train(
     names = label_names(material.types())
     pieces = Pieces(encoder_folder / "tokenizer.json")
     model = WordClassifier(load_encoder(encoder_folder), len(names), options.dropout).to(options.device)
-    model.encoder.get_input_embeddings().weight.requires_grad_(options.train_embeddings)  # type: ignore[operator]
+    model.encoder.get_input_embeddings().weight.requires_grad_(options.train_embeddings)
     if options.start:
         model.load_state_dict(torch.load(options.start, map_location=options.device)["weights"])
     optimiser = _optimiser(model, options)
