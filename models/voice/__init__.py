@@ -11,6 +11,7 @@ from sottovoce.models.randomness import Secret
 from sottovoce.models.records import LedgerEntry, Utterance, Word
 
 TABLE = {
+    "phonetic": "sottovoce.models.voice.phonetic:Phonetic",
     "mcadams": "sottovoce.models.voice.mcadams:McAdams",
 }
 

@@ -8,6 +8,7 @@ is 20 ms long and centred on its time. Pitch p means F0 = 62.5 Hz 2^(p + 1.5); v
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -61,7 +62,9 @@ class Analysis:
 
 def _spectrum(emphasised: np.ndarray) -> np.ndarray:
     frames = sliding_window_view(np.pad(emphasised, (HOP, 0)), WINDOW)[::HOP]
-    rise = np.sin(0.5 * np.pi * np.sin(0.5 * np.pi * (np.arange(HOP) + 0.5) / HOP) ** 2)  # Vorbis' power-complementary window
+    rise = np.sin(
+        0.5 * np.pi * np.sin(0.5 * np.pi * (np.arange(HOP) + 0.5) / HOP) ** 2
+    )  # Vorbis' power-complementary window
     return np.fft.rfft(frames * np.concatenate([rise, rise[::-1]]), axis=1) / WINDOW
 
 
@@ -69,7 +72,7 @@ def _spectrum(emphasised: np.ndarray) -> np.ndarray:
 def _triangles() -> np.ndarray:
     """[161 bins, 18 bands]: each bin is shared between the two bands around it."""
     weights = np.zeros((WINDOW // 2 + 1, CEPSTRA))
-    for band, (begin, end) in enumerate(zip(BAND_EDGES, BAND_EDGES[1:], strict=False)):
+    for band, (begin, end) in enumerate(pairwise(BAND_EDGES)):
         share = np.arange(end - begin) / (end - begin)
         weights[begin:end, band] += 1 - share
         weights[begin:end, band + 1] += share
@@ -84,7 +87,9 @@ def _cepstra(spectrum: np.ndarray) -> np.ndarray:
     levels = np.log10(1e-2 + energies)
     loudest = np.full(len(levels), -2.0)
     follow = loudest.copy()
-    for band in range(CEPSTRA):  # a band far below its neighbours is not heard: it is lifted to a floor that falls slowly
+    for band in range(
+        CEPSTRA
+    ):  # a band far below its neighbours is not heard: it is lifted to a floor that falls slowly
         levels[:, band] = np.maximum(loudest - 8, np.maximum(follow - 2.5, levels[:, band]))
         loudest = np.maximum(loudest, levels[:, band])
         follow = np.maximum(follow - 2.5, levels[:, band])

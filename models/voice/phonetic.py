@@ -1,0 +1,122 @@
+"""Speech made anew from its phones: nothing of the speaker's spectrum passes.
+
+The aligned phones, with a dial's worth of the source's prosody, are said by the phone network in the voice of a
+pseudo-speaker (a mix of pool speakers drawn with the run's secret), and FARGAN makes the sound. Pauses, breath and
+background become one and the same silence. Words that must not be said are not synthesised: a silence of fixed length
+stands where they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from sottovoce.models.audio import Speech, level, resample
+from sottovoce.models.audio_refusals import AudioNotFinite
+from sottovoce.models.errors import Refusal
+from sottovoce.models.masked_words import mark
+from sottovoce.models.randomness import Secret
+from sottovoce.models.records import LedgerEntry, Utterance, Word
+from sottovoce.models.settings import require
+from sottovoce.models.voice import Voiced, phone_network
+from sottovoce.models.voice import pool as pools
+from sottovoce.models.voice.fargan import Fargan
+from sottovoce.models.voice.opus_features import HOP, RATE_HZ, Analysis
+from sottovoce.models.voice.phone_track import FRAMES_PER_S, LEAD, PhoneTrack, track_of, without_words
+from sottovoce.models.voice.prosody import source_prosody
+from sottovoce.models.voice.pseudo_speaker import PseudoSpeakerOptions, PseudoSpeakers, draw_key
+from sottovoce.models.voice.say_phones import PseudoVoice, say
+
+LEFT_OUT_FRAMES = 30  # of silence in place of words that are not said, however long they were
+PEAK = 0.99
+
+
+class PhonesMissing(Refusal):
+    code = "voice_needs_phones"
+    allowed = "speech with a transcript and an aligner that gives the phones of each word, such as align: pocketsphinx"
+
+
+@dataclass(frozen=True)
+class Phonetic(PseudoSpeakerOptions):
+    """`prosody`: the share of loudness, pitch, voicing and lengths that comes from the pool, 0 to 1.
+
+    `pool` is a folder that `sottovoce build voice` wrote; without it, the pool that ships.
+    """
+
+    prosody: float = 0.5
+    pool: str | None = None
+    _parts: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(
+            (0 <= self.prosody <= 1, "prosody: must lie in [0, 1]"),
+            (self.drawn >= 2, "drawn: must be at least 2, or a pseudo-speaker would be a real one"),
+            (
+                not self.needs_source_embedding,
+                "proximity: near and far would look at the source; allowed: dense, sparse, random",
+            ),
+        )
+
+    def setup(self) -> None:
+        pool = pools.load(self.pool)
+        self._parts.update(
+            analysis=Analysis(), pool=pool, pseudo_speakers=PseudoSpeakers(self, pool),
+            network=phone_network.load(self.pool), vocoder=Fargan(),
+        )  # fmt: skip
+
+    def transform(self, utterance: Utterance, speech: Speech, words: Sequence[Word], secret: Secret) -> Voiced:
+        if not np.isfinite(speech.samples).all():
+            raise AudioNotFinite
+        if not words or not all(word.phones for word in words):
+            raise PhonesMissing
+        features = self._parts["analysis"](speech)
+        source = track_of(words, len(features))
+        left_out = mark(utterance.text, utterance.spans, words).indices
+        track = without_words(source, left_out, LEFT_OUT_FRAMES)
+        weights = self._parts["pseudo_speakers"].draw(
+            secret, draw_key(utterance, self.assign), source_gender=utterance.gender
+        )
+        voice = PseudoVoice.of(self._parts["pool"], weights)
+        draw = secret.generator("voice.phonetic", utterance.dialogue_id, utterance.id)
+        prosody = source_prosody(features, source)
+        said, features = say(self._parts["network"], voice, track, prosody, self.prosody, draw)
+        samples = self._parts["vocoder"].speak(features)
+        gain = _speech_level(resample(speech, RATE_HZ).samples, source) / max(_speech_level(samples, said), 1e-9)
+        gain = min(gain, PEAK / max(float(np.max(np.abs(samples))), 1e-9))
+        return Voiced(Speech((samples * gain).astype(np.float32), RATE_HZ), _moved(words, said))
+
+    def ledger(self) -> LedgerEntry:
+        return LedgerEntry(
+            stage="voice",
+            mechanism="phonetic",
+            says="Speech is made anew from its phones in the voice of a mix of public speakers; no spectrum of the source "
+            "is used, and words to be masked are not spoken at all",
+            not_protected=(
+                f"what is left of rhythm, loudness and pitch: {100 * (1 - self.prosody):.0f} % of their shape is the "
+                "source's, by which several utterances of one person can be linked better than by chance",
+                "choice of words and of pronunciations",
+                "speech that the transcript lacks vanishes; a wrong word in the transcript is spoken",
+            ),
+            parameters={f.name: getattr(self, f.name) for f in fields(self) if f.init},
+        )
+
+
+def _speech_level(samples: np.ndarray, track: PhoneTrack) -> float:
+    """Root mean square where somebody speaks."""
+    spoken = np.repeat(track.speech, HOP)[: len(samples)]
+    return level(samples[: len(spoken)][spoken])
+
+
+def _moved(words: Sequence[Word], said: PhoneTrack) -> tuple[Word, ...]:
+    """The words where they now stand. Their phones are gone: nobody needs them after the voice."""
+    ends = said.begin + said.length
+    out = []
+    for index, word in enumerate(words):
+        own = np.flatnonzero(said.word == index)
+        begin_s, end_s = (max(int(at) - LEAD, 0) / FRAMES_PER_S for at in (said.begin[own[0]], ends[own[-1]]))
+        out.append(replace(word, begin_s=begin_s, end_s=end_s, phones=()))
+    return tuple(out)
