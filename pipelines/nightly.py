@@ -17,13 +17,16 @@ from typing import Any
 
 from apache_beam.io.filesystems import FileSystems
 
-from sottovoce.models.errors import RunError
+from sottovoce.models.errors import RunError, SottovoceError
 from sottovoce.pipelines.cumulative_ledger import write_cumulative_ledger
 from sottovoce.pipelines.detached import finish, submit
 from sottovoce.pipelines.finished_runs import RETIRED, FinishedRun, finished_runs, state_tables, unfinished_runs
 from sottovoce.pipelines.job_file import NightlySettings
 from sottovoce.pipelines.run import Order, Prepared, execute, prepare
 from sottovoce.pipelines.run_folder import COMMITTED, LOCK, MARKER, TRAINING, RunFolder, remove_tree
+from sottovoce.pipelines.start_training import start_training
+from sottovoce.pipelines.training_marker import read_marker
+from sottovoce.pipelines.training_order import TrainingOrder
 from sottovoce.transforms.state import FOLDER
 
 NIGHT_LOCK, SECRET_CHECK = "_NIGHTLY.lock", "secret.json"
@@ -33,7 +36,7 @@ class AnotherNight(RunError):
     """Another night is at work on the same output."""
 
 
-def run_night(order: Order, settings: NightlySettings) -> dict[str, Any]:
+def run_night(order: Order, settings: NightlySettings, training: TrainingOrder | None = None) -> dict[str, Any]:
     """One night. Returns its summary: numbers, a status, names of runs."""
     began = time.monotonic()
     with _one_night_at_a_time(order.output):
@@ -51,7 +54,9 @@ def run_night(order: Order, settings: NightlySettings) -> dict[str, Any]:
             else:
                 remove_tree(prepared.folder.uri)
         write_cumulative_ledger(order.output, settings.speaker_epsilon)
-        return _summary("committed" if is_new else "nothing_new", prepared.folder, committed, retired, began)
+        started = _start_training(order.output, training) if training else []
+        summary = _summary("committed" if is_new else "nothing_new", prepared.folder, committed, retired, began)
+        return summary | {"training": started}
 
 
 def submit_night(order: Order, settings: NightlySettings) -> dict[str, Any]:
@@ -112,6 +117,26 @@ def _summary(
         "retired": retired,
         "seconds": round(time.monotonic() - began, 1),
     }
+
+
+def _start_training(output: str, order: TrainingOrder) -> list[dict[str, Any]]:
+    """Of the newest committed run, and of older ones whose start was decided and then cut off."""
+    committed = [run.folder for run in finished_runs(output) if not run.retired]
+    rows: list[dict[str, Any]] = []
+    for folder in committed:
+        marker = read_marker(folder)
+        if folder is not committed[-1] and (marker is None or marker.state == "submitted"):
+            continue
+        row: dict[str, Any] = {"run_id": folder.name}
+        try:
+            started = start_training(folder.uri, order)
+        except SottovoceError as error:  # the night itself is done: what it committed is told all the same
+            row |= {"status": "not_started", "error": str(error)}
+        else:
+            handle = started.marker.handle
+            row |= {"status": "started_before" if started.already else "started", "job": handle and handle.job_id}
+        rows.append(row)
+    return rows
 
 
 @contextmanager

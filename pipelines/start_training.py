@@ -12,26 +12,22 @@ import json
 import os
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
-from importlib import resources
-from pathlib import Path
 from typing import Any
 
-import yaml
 from apache_beam.io.filesystems import FileSystems
 
-from sottovoce.models.errors import RunError, SettingsError
+from sottovoce.models.errors import RunError
 from sottovoce.models.export.committed import CommittedRun
 from sottovoce.models.gate import Check, Gate
-from sottovoce.models.launch import TABLE, TrainingJob
+from sottovoce.models.launch import TrainingJob
 from sottovoce.models.ledger.book import from_json
-from sottovoce.models.settings import Spec, build, read_spec
-from sottovoce.models.training.train_settings import TrainSettings
 from sottovoce.pipelines.run_folder import COMMITTED, TRAINING, RunFolder
 from sottovoce.pipelines.training_marker import Marker, create_marker, one_at_a_time, read_marker, write_marker
+from sottovoce.pipelines.training_order import SINK, TrainingOrder
 from sottovoce.transforms.write import write_then_rename
 
 TRAIN = ("-m", "sottovoce.pipelines.cli", "train")
-SINK, LEDGER, AUDIT = "slu", "ledger.json", "audit.json"
+LEDGER, AUDIT = "ledger.json", "audit.json"
 
 
 class GateClosed(RunError):
@@ -44,17 +40,8 @@ class Started:
     already: bool
 
 
-@dataclass(frozen=True)
-class Launch:
-    """A launch file: where training runs, and what a run must show before it may."""
-
-    launch: Spec
-    gate: Gate
-
-
-def start_training(run_uri: str, train_yaml: str, launch: str = "local", retry: bool = False) -> Started:
-    """`launch` is a name in runner_configs/training or a file; `retry` starts again after a job that ended badly."""
-    plan, settings = read_launch(launch), read_train_yaml(train_yaml)
+def start_training(run_uri: str, order: TrainingOrder, retry: bool = False) -> Started:
+    """The job of the run, made now or before; `retry` starts again after a job that ended badly."""
     folder = open_run(run_uri)
     committed = folder.committed()
     if committed is None:
@@ -62,16 +49,15 @@ def start_training(run_uri: str, train_yaml: str, launch: str = "local", retry: 
     with one_at_a_time(folder):
         marker = read_marker(folder)
         if marker is None or (retry and _may_retry(marker)):
-            marker = _decide(folder, committed, plan, settings, marker)
+            marker = _decide(folder, committed, order, marker)
         if marker.state == "submitted":
             return Started(marker, already=True)
         return Started(_submit(folder, marker), already=False)
 
 
-def _decide(
-    folder: RunFolder, committed: dict[str, Any], plan: Launch, settings: str, earlier: Marker | None
-) -> Marker:
+def _decide(folder: RunFolder, committed: dict[str, Any], order: TrainingOrder, earlier: Marker | None) -> Marker:
     """Pass the gate and write the intent down."""
+    plan = order.plan
     checks = judge(folder, plan.gate, committed)
     attempt = earlier.attempt + 1 if earlier else 1
     digest = hashlib.sha256(json.dumps(committed, sort_keys=True).encode()).hexdigest()[:8]
@@ -81,7 +67,7 @@ def _decide(
         key=f"{folder.name}-{digest}" + (f"-{attempt}" if attempt > 1 else ""),
         attempt=attempt,
         launch={"use": plan.launch.name, **dict(plan.launch.options)},
-        train_yaml=settings,
+        train_yaml=order.settings,
         gate=tuple(f"{check.name}: {check.says}" for check in checks),
         decided=datetime.now(timezone.utc).isoformat(timespec="seconds"),
     )
@@ -149,35 +135,3 @@ def open_run(run_uri: str) -> RunFolder:
     """The run by its folder; a local one by its full path, since the job may run elsewhere."""
     uri = run_uri.rstrip("/") if "://" in run_uri else os.path.abspath(run_uri)
     return RunFolder(*FileSystems.split(uri))
-
-
-def read_launch(launch: str) -> Launch:
-    path = Path(launch)
-    if path.suffix not in (".yaml", ".yml"):
-        path = Path(str(resources.files("sottovoce.runner_configs") / "training" / f"{launch}.yaml"))
-        if not path.exists():
-            known = ", ".join(TABLE)
-            raise SettingsError([f"--launch: {launch!r} is not known; allowed: {known}, or a YAML file"])
-    values = _read_mapping(path, "--launch")
-    unknown = [key for key in values if key not in ("launch", "gate")]
-    if unknown:
-        raise SettingsError([f"--launch {path}: {key}: unknown key; allowed: launch, gate" for key in unknown])
-    return Launch(read_spec("launch", values.get("launch")), build(Gate, values.get("gate") or {}, "gate"))
-
-
-def read_train_yaml(path: str) -> str:
-    """The text of the settings, found good here: a job that waits in a queue for hours should not fail on a typo."""
-    build(TrainSettings, _read_mapping(Path(path), "--config"), "train")
-    return Path(path).read_text(encoding="utf-8")
-
-
-def _read_mapping(path: Path, flag: str) -> dict[str, Any]:
-    try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SettingsError([f"{flag} {path}: {error.strerror}; expected a YAML file"]) from None
-    except (yaml.YAMLError, UnicodeDecodeError):
-        raise SettingsError([f"{flag} {path}: not YAML"]) from None
-    if not isinstance(values, dict):
-        raise SettingsError([f"{flag} {path}: expected a mapping at the top"])
-    return values

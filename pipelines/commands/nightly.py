@@ -8,19 +8,23 @@ import signal
 import sys
 
 from sottovoce.models.errors import SettingsError, SottovoceError
+from sottovoce.pipelines.commands.start_training import add_then_train, read_then_train
 
 EXAMPLES = """\
   sottovoce nightly --config job.yaml
   sottovoce nightly --config job.yaml --input corpus --output out --secret-file secret
+  sottovoce nightly --config job.yaml --then-train train.yaml --launch slurm
   sottovoce nightly --config job.yaml --runner flink -- --flink_master=flink:8081
 
 one line of JSON tells what was done; exit codes:
   0   done, or nothing was new
   1   failed; nothing was committed, and the next night takes it up
   2   the settings are wrong
+  3   the night is done, but its training was not started: `training` says why
   75  another night is still at work (try later)
 """
 
+EXIT_NOT_TRAINED = 3
 EXIT_BUSY = 75  # EX_TEMPFAIL of sysexits.h
 
 
@@ -34,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--workers", type=int, default=1, metavar="N", help="processes of the direct runner (default 1)"
     )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change one value of the job")
+    add_then_train(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -50,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     ]
     if problems:
         raise SettingsError(problems)
-    secret = read_secret(secret_file)
+    secret, training = read_secret(secret_file), read_then_train(args, job_file.sinks)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
     from sottovoce.pipelines.nightly import AnotherNight, run_night
@@ -58,11 +63,12 @@ def run(args: argparse.Namespace) -> int:
 
     order = Order(job_file, input_uri, output, secret, args.runner, args.workers, tuple(args.beam_arguments))
     try:
-        print(json.dumps(run_night(order, settings)))
+        summary = run_night(order, settings, training)
     except AnotherNight as error:
         print(json.dumps({"status": "busy", "error": str(error)}))
         return EXIT_BUSY
     except SottovoceError as error:
         print(json.dumps({"status": "failed", "error": str(error)}))
         raise
-    return 0
+    print(json.dumps(summary))
+    return EXIT_NOT_TRAINED if any(row["status"] == "not_started" for row in summary["training"]) else 0

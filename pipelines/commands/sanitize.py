@@ -7,11 +7,13 @@ import signal
 import sys
 
 from sottovoce.models.errors import SettingsError
+from sottovoce.pipelines.commands.start_training import add_then_train, print_started, read_then_train
 
 EXAMPLES = """\
   sottovoce sanitize --input examples/demo --output out
   sottovoce sanitize --input corpus/manifest.jsonl --output out --config job.yaml --secret-file secret
   sottovoce sanitize --input kaldi/data/train --output out --set sinks.slu=1 --set slice.min_seconds=2 --dry-run
+  sottovoce sanitize --input corpus --output out --set sinks.slu=1 --then-train train.yaml --launch slurm
   sottovoce sanitize --input corpus --output out --runner flink -- --flink_master=flink:8081 --parallelism=8
 """
 
@@ -31,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--dry-run", action="store_true", help="print the plan and touch nothing")
     parser.add_argument("--force", action="store_true", help="replace the run if it is finished already")
+    add_then_train(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -43,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
     if args.workers < 1:
         raise SettingsError([f"--workers: {args.workers} must be at least 1"])
     job_file, secret = read_job(args.config, assignments), read_secret(args.secret_file)
+    training = read_then_train(args, job_file.sinks)
 
     # A scheduler ends a job with SIGTERM: the lock is then released as on Ctrl-C.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -61,4 +65,8 @@ def run(args: argparse.Namespace) -> int:
         print_summary(prepared.folder, finished, "was finished before; nothing was done (use --force to replace it)")
     else:
         print_summary(prepared.folder, execute(prepared), "is committed")
+    if training is not None:
+        from sottovoce.pipelines.start_training import start_training
+
+        print_started(start_training(prepared.folder.uri, training), prepared.folder.uri)
     return 0

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Container
 from typing import TYPE_CHECKING
+
+from sottovoce.models.errors import SettingsError
 
 if TYPE_CHECKING:
     from sottovoce.pipelines.start_training import Started
+    from sottovoce.pipelines.training_order import TrainingOrder
 
 EXAMPLES = """\
   sottovoce start-training --run out/run-0123456789ab --config train.yaml
@@ -14,17 +18,21 @@ EXAMPLES = """\
   sottovoce start-training --run gs://bucket/out/run-0123456789ab --config train.yaml --launch my_vertex.yaml
   sottovoce start-training --run out/run-0123456789ab --config train.yaml --retry
 """
+LOCAL = "local"
+
+
+def _add_launch(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--launch",
+        metavar="NAME",
+        help="where: local, slurm, kubernetes, vertex, or a YAML file with `launch` and `gate` (default: local)",
+    )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run", required=True, metavar="OUT/ID", help="the committed run")
     parser.add_argument("--config", required=True, metavar="TRAIN.yaml", help="settings of `sottovoce train`")
-    parser.add_argument(
-        "--launch",
-        default="local",
-        metavar="NAME",
-        help="where: local, slurm, kubernetes, vertex, or a YAML file with `launch` and `gate` (default: local)",
-    )
+    _add_launch(parser)
     parser.add_argument(
         "--retry", action="store_true", help="start again, from the checkpoint, after a job that failed"
     )
@@ -32,9 +40,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from sottovoce.pipelines.start_training import start_training
+    from sottovoce.pipelines.training_order import read_order
 
-    print_started(start_training(args.run, args.config, args.launch, args.retry), args.run)
+    print_started(start_training(args.run, read_order(args.config, args.launch or LOCAL), args.retry), args.run)
     return 0
+
+
+def add_then_train(parser: argparse.ArgumentParser) -> None:
+    """For commands that commit a run: start its training as well."""
+    parser.add_argument(
+        "--then-train",
+        metavar="TRAIN.yaml",
+        help="then start training from the committed run, once, if its gate passes",
+    )
+    _add_launch(parser)
+
+
+def read_then_train(args: argparse.Namespace, sinks: Container[str]) -> TrainingOrder | None:
+    """The order, checked before the run begins."""
+    from sottovoce.pipelines.training_order import SINK, read_order
+
+    if args.then_train is None:
+        if args.launch is not None:
+            raise SettingsError(["--launch: says where to train; it needs --then-train"])
+        return None
+    if SINK not in sinks:
+        raise SettingsError([f"--then-train: the job gives the sink {SINK} nothing to train on; set sinks.{SINK}"])
+    return read_order(args.then_train, args.launch or LOCAL)
 
 
 def print_started(started: Started, run: str) -> None:

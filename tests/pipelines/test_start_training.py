@@ -15,7 +15,8 @@ from sottovoce.models.errors import RunError, SettingsError
 from sottovoce.models.launch.local import Local
 from sottovoce.pipelines import start_training as starting
 from sottovoce.pipelines import training_marker
-from sottovoce.pipelines.start_training import GateClosed, start_training
+from sottovoce.pipelines.start_training import GateClosed
+from sottovoce.pipelines.training_order import read_launch, read_order
 
 pytestmark = pytest.mark.slow
 
@@ -37,6 +38,10 @@ def files(tmp_path, monkeypatch) -> tuple[str, str]:
     script.write_text(f"import sys; open({str(tmp_path / 'ran')!r}, 'a').write(' '.join(sys.argv[1:]) + '\\n')\n")
     monkeypatch.setattr(starting, "TRAIN", (str(script),))
     return str(tmp_path / "train.yaml"), str(tmp_path / "launch.yaml")
+
+
+def start_training(run: str, train_yaml: str, launch: str, retry: bool = False) -> starting.Started:
+    return starting.start_training(run, read_order(train_yaml, launch), retry)
 
 
 def ran(tmp_path: Path) -> list[str]:
@@ -179,13 +184,13 @@ def test_wrong_settings_of_the_training_are_told_before_anything_starts(tmp_path
 
 @pytest.mark.parametrize("name", ["local", "slurm", "kubernetes", "vertex"])
 def test_the_launch_files_that_ship_are_accepted(name):
-    assert starting.read_launch(name).launch.name == name
+    assert read_launch(name).launch.name == name
 
 
 # Killing for real: the start runs in a process of its own, which sends itself SIGKILL on reaching a chosen line.
 
 WATCHED = {starting.__file__, training_marker.__file__, sys.modules[Local.__module__].__file__}
-READING = {"read_launch", "read_train_yaml", "_read_mapping", "open_run", "judge", "__post_init__"}  # change nothing
+READING = {"open_run", "judge", "__post_init__"}  # change nothing
 
 
 def in_process(action, on_line=None) -> int:

@@ -11,6 +11,7 @@ from sottovoce.pipelines import cli
 from sottovoce.pipelines.run_folder import MARKER, RunFolder
 from sottovoce.pipelines.start_training import start_training
 from sottovoce.pipelines.training_marker import create_marker, read_marker
+from sottovoce.pipelines.training_order import read_order
 
 pytestmark = pytest.mark.slow
 SETTINGS = "mode: plain\nepochs: 1\n"
@@ -50,8 +51,8 @@ def files(tmp_path, vertex) -> tuple[str, str]:
 
 
 def test_a_run_in_a_bucket_becomes_one_job_that_reads_it(storage, vertex, files):
-    started = start_training(RUN, *files)
-    assert start_training(RUN, *files).already
+    started = start_training(RUN, read_order(*files))
+    assert start_training(RUN, read_order(*files)).already
     (job,) = vertex.jobs.values()
     words = job["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]["command"]
     assert words[words.index("--data") + 1] == "/gcs/bucket/out/run-1/slu"
@@ -61,7 +62,7 @@ def test_a_run_in_a_bucket_becomes_one_job_that_reads_it(storage, vertex, files)
 
 
 def test_a_marker_in_a_bucket_is_created_once(storage, vertex, files):
-    marker = start_training(RUN, *files).marker
+    marker = start_training(RUN, read_order(*files)).marker
     folder = RunFolder("gs://bucket/out", "run-1")
     assert not create_marker(folder, marker)
     assert read_marker(folder) == marker
