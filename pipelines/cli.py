@@ -30,6 +30,7 @@ COMMANDS = {
     "evaluate align": ("sottovoce.pipelines.commands.evaluate_align", "word borders, and texts that were not said"),
     "evaluate mask": ("sottovoce.pipelines.commands.evaluate_mask", "cover of sensitive words, and misplaced masks"),
     "evaluate slices": ("sottovoce.pipelines.commands.evaluate_slices", "whether slices can be put back together"),
+    "evaluate voice": ("sottovoce.pipelines.commands.evaluate_voice", "who is recognised, and what speech is worth"),
     "evaluate scores": ("sottovoce.pipelines.commands.evaluate_scores", "EER, Cllr and D_sys of lists of scores"),
     "evaluate detect": ("sottovoce.pipelines.commands.evaluate_detect", "recall and over-masking of a detector"),
     "evaluate utility": ("sottovoce.pipelines.commands.evaluate_utility", "what text is worth after each strategy"),

@@ -53,7 +53,7 @@ def estimates(mated: Scores, non_mated: Scores, repeats: int = 200, seed: int = 
     return {name: interval(getattr(found, name), [getattr(d, name) for d in drawn]) for name in vars(found)}
 
 
-def interval(value: float, drawn: Sequence[float]) -> Estimate:
+def interval(value: float, drawn: Scores) -> Estimate:
     low, high = np.quantile(drawn, [0.025, 0.975]) if len(drawn) else (value, value)
     return Estimate(value, min(float(low), value), max(float(high), value))
 
@@ -76,10 +76,11 @@ def over_speakers(
         among = scores[np.ix_(chosen, chosen)]
         same = chosen[:, None] == chosen[None]
         own, strange = among[np.eye(count, dtype=bool)].ravel(), among[~same].ravel()
-        return figure(own[~np.isnan(own)], strange[~np.isnan(strange)])
+        own, strange = own[~np.isnan(own)], strange[~np.isnan(strange)]
+        return figure(own, strange) if len(own) and len(strange) else np.nan
 
-    draws = (rng.integers(0, count, count) for _ in range(repeats))
-    return interval(of(np.arange(count)), [of(chosen) for chosen in draws if len(np.unique(chosen)) > 1])
+    drawn = np.array([of(rng.integers(0, count, count)) for _ in range(repeats)])
+    return interval(of(np.arange(count)), drawn[~np.isnan(drawn)])
 
 
 @dataclass(frozen=True, repr=False)

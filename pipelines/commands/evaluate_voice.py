@@ -1,0 +1,139 @@
+"""`sottovoce evaluate voice`: who is recognised after the voice was changed, and what the speech is still worth."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from sottovoce.models.errors import SettingsError
+
+EXAMPLES = """\
+  sottovoce evaluate voice --data corpus/manifest.jsonl --anonymiser mcadams
+  sottovoce evaluate voice --data manifest.jsonl --anonymiser '{use: mcadams, assign: speaker}' --speakers 30 --out study
+  sottovoce evaluate voice --data manifest.jsonl --anonymiser phonetic --recogniser moonshine vosk:model-en-us --json
+"""
+SAMPLES = 8
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data", required=True, metavar="CORPUS", help="recordings with speaker ids and transcripts")
+    parser.add_argument("--anonymiser", required=True, metavar="MEMBER", help="name of a voice, or {use: name, ...}")
+    parser.add_argument("--align", default="pocketsphinx", metavar="MEMBER", help="who finds words in speech")
+    parser.add_argument(
+        "--encoder",
+        nargs="+",
+        default=["campplus", "ge2e"],
+        metavar="MEMBER",
+        help="campplus, ge2e, hf:NAME (default both)",
+    )
+    parser.add_argument(
+        "--recogniser",
+        nargs="*",
+        default=["moonshine"],
+        metavar="MEMBER",
+        help="moonshine, vosk:PATH (default moonshine)",
+    )
+    parser.add_argument("--no-naturalness", action="store_true", help="leave DNSMOS and PLCMOS out")
+    parser.add_argument("--listen", type=int, default=150, metavar="N", help="utterances for WER and naturalness (150)")
+    parser.add_argument("--speakers", type=int, metavar="N", help="only N speakers of the corpus, drawn at random")
+    parser.add_argument(
+        "--enrol", type=int, default=3, metavar="N", help="recordings an attacker has of each (default 3)"
+    )
+    parser.add_argument("--test", type=int, default=10, metavar="N", help="most test utterances of each (default 10)")
+    parser.add_argument(
+        "--together", nargs="+", type=int, default=[1, 5], metavar="N", help="test utterances averaged (default 1 5)"
+    )
+    parser.add_argument("--folds", type=int, default=5, metavar="N", help="of the attackers that train (default 5)")
+    parser.add_argument("--seed", type=int, default=0, help="which utterances are chosen, and the folds (default 0)")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes (default 1)")
+    parser.add_argument("--out", type=Path, default=Path("out/voice"), metavar="DIR", help="plots, samples, voice.json")
+    parser.add_argument(
+        "--originals", type=Path, metavar="FILE", help="keep and reuse what was measured on the originals (sensitive)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    from sottovoce.models.attacks.speaker_linkage import Design
+    from sottovoce.pipelines import measure_voice as study_of
+    from sottovoce.pipelines.read_locally import read_member, read_utterances
+
+    design = Design(args.enrol, args.test, tuple(args.together), args.folds, args.seed)
+    voice = read_member("voice", "--anonymiser", args.anonymiser)
+    chosen = study_of.choose(list(read_utterances(args.data)), design, args.speakers)
+    study = study_of.Study(
+        voice,
+        read_member("align", "--align", args.align),
+        design,
+        _measures(args, study_of.pick(chosen, design, args.listen, SAMPLES)),
+        args.out,
+        args.workers,
+    )
+    rows, refused = study_of.run(study_of.with_known(study, args.originals), chosen)
+    if args.originals:
+        study_of.keep_known(rows, args.originals)
+    return _report(args, rows, refused, design, list(study.measures.encoders))
+
+
+def _measures(args: argparse.Namespace, picked: tuple[frozenset[str], dict[str, int]]) -> Any:
+    from sottovoce.models.randomness import fresh_secret
+    from sottovoce.pipelines.read_locally import read_member
+    from sottovoce.transforms.measure_voice import Measures
+
+    encoders = {value.partition(":")[0]: read_member("speakers", "--encoder", value) for value in args.encoder}
+    recognisers = {value.partition(":")[0]: read_member("relisten", "--recogniser", value) for value in args.recogniser}
+    silent = [name for name, spec in recognisers.items() if not hasattr(spec.make(), "transcribe")]
+    if silent:
+        raise SettingsError([f"--recogniser {silent[0]}: writes nothing down; allowed: moonshine, vosk:PATH"])
+    (args.out / "samples").mkdir(parents=True, exist_ok=True)
+    listened, samples = picked
+    folder = str(args.out / "samples")
+    return Measures(fresh_secret(), encoders, recognisers, not args.no_naturalness, listened, samples, folder)
+
+
+def _report(args: argparse.Namespace, rows: list[Any], refused: Any, design: Any, encoders: list[str]) -> int:
+    from sottovoce.pipelines import voice_results
+
+    results = voice_results.attack_results(rows, encoders, design)
+    worth = voice_results.worth(rows)
+    worst = {count: voice_results.worst(results, count) for count in design.together}
+    out = {
+        "anonymiser": args.anonymiser,
+        "worst_eer": {str(count): found.eer.value for count, found in worst.items() if found},
+        "attacks": [result.to_json() for result in results],
+        "worth": worth,
+        "refused": dict(refused),
+    }
+    (args.out / "voice.json").write_text(json.dumps(out, indent=2))
+    _draw(results, args.out)
+    if args.json:
+        print(json.dumps(out, indent=2))
+        return 0
+    speakers = len({row.speaker for row in rows})
+    print(f"{args.anonymiser}: {len(rows)} utterances of {speakers} speakers; refused: {dict(refused) or 'none'}\n")
+    print(voice_results.table(results))
+    for count, found in worst.items():
+        if found:
+            print(
+                f"worst case, {count} utterance(s): EER {100 * found.eer.value:.1f} % ({found.attack.attacker}, {found.encoder})"
+            )
+    print()
+    for name, figures in worth.items():
+        print(f"{name:<30} " + ", ".join(f"{key} {value:.3g}" for key, value in figures.items()))
+    print(
+        f"\nplots, samples and voice.json: {args.out} (samples hold original voices: keep them as you keep the corpus)"
+    )
+    return 0
+
+
+def _draw(results: list[Any], out: Path) -> None:
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        print("no plots: matplotlib is not installed; pip install 'sottovoce[speakers]'")
+        return
+    from sottovoce.pipelines.voice_chart import draw
+
+    draw(results, out / "scores.png")

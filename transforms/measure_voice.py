@@ -1,0 +1,102 @@
+"""Change the voice of each utterance and measure both recordings: who seems to speak, what is understood, how it sounds."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from apache_beam.io.filesystems import FileSystems
+
+from sottovoce.models.audio import Speech, to_flac
+from sottovoce.models.metrics.naturalness import naturalness
+from sottovoce.models.metrics.pitch_likeness import f0_correlation
+from sottovoce.models.metrics.word_errors import word_errors
+from sottovoce.models.randomness import Secret
+from sottovoce.models.records import Utterance
+from sottovoce.models.settings import Spec
+from sottovoce.models.spoken import Spoken
+from sottovoce.models.voice_row import Heard, VoiceRow
+from sottovoce.transforms import members
+from sottovoce.transforms.job import Job
+from sottovoce.transforms.stage import Stage
+
+
+@dataclass(frozen=True)
+class Measures:
+    """Who listens. `listened` and `samples` hold keys of utterances: recognisers are slow, and a few samples suffice."""
+
+    aliases: Secret
+    encoders: dict[str, Spec]
+    recognisers: dict[str, Spec] = field(default_factory=dict)
+    naturalness: bool = False
+    listened: frozenset[str] = frozenset()
+    samples: dict[str, int] = field(default_factory=dict)
+    samples_uri: str = ""
+    known: Mapping[str, Heard] = field(default_factory=dict)  # originals that an earlier evaluation has measured
+
+
+def key_of(utterance: Utterance) -> str:
+    return f"{utterance.dialogue_id}\0{utterance.id}"
+
+
+class MeasureVoice(Stage):
+    """Batches of Spoken -> batches of VoiceRow. `enrolment` marks the branch that the attacker anonymised."""
+
+    def __init__(self, job: Job, measures: Measures, enrolment: bool):
+        super().__init__(_Measure(job, measures, enrolment), job)
+
+
+class _Measure:
+    name = "measure"
+
+    def __init__(self, job: Job, measures: Measures, enrolment: bool):
+        self._voice, self._secret, self._measures, self._enrolment = job.voice, job.secret, measures, enrolment
+
+    def setup(self) -> None:
+        for spec in (self._voice, *self._measures.encoders.values(), *self._measures.recognisers.values()):
+            members.load(spec)
+
+    def one(self, spoken: Spoken) -> VoiceRow:
+        utterance, loaded = spoken.utterance, members.load(self._voice)
+        with loaded.lock:
+            began = time.process_time()
+            voiced = loaded.member.transform(utterance, spoken.speech, spoken.words, self._secret)
+            voice_s = time.process_time() - began
+        listened = key_of(utterance) in self._measures.listened
+        recording = hashlib.sha256(spoken.speech.samples.tobytes() + bytes([listened])).hexdigest()
+        before = self._measures.known.get(recording) or self._heard(spoken.speech, utterance, listened)
+        alike = f0_correlation(spoken.speech, voiced.speech, spoken.words, voiced.words)
+        self._keep_sample(utterance, spoken.speech, voiced.speech)
+        return VoiceRow(
+            recording,
+            self._measures.aliases.token("speaker", utterance.speaker_id or ""),
+            self._enrolment,
+            before,
+            self._heard(voiced.speech, utterance, listened),
+            None if math.isnan(alike) else alike,
+            voice_s,
+        )
+
+    def _heard(self, speech: Speech, utterance: Utterance, listened: bool) -> Heard:
+        embeddings = {name: members.load(spec).member.embed(speech) for name, spec in self._measures.encoders.items()}
+        if not listened:
+            return Heard(speech.duration_s, embeddings)
+        errors = {}
+        for name, spec in self._measures.recognisers.items():
+            loaded = members.load(spec)
+            with loaded.lock:
+                heard = loaded.member.transcribe(speech)
+            found = word_errors(utterance.text, heard, utterance.language)
+            errors[name] = [found.errors, found.words]
+        return Heard(speech.duration_s, embeddings, errors, naturalness(speech) if self._measures.naturalness else {})
+
+    def _keep_sample(self, utterance: Utterance, before: Speech, after: Speech) -> None:
+        number = self._measures.samples.get(key_of(utterance))
+        if number is None:
+            return
+        for name, speech in (("before", before), ("after", after)):
+            with FileSystems.create(FileSystems.join(self._measures.samples_uri, f"{number:02}_{name}.flac")) as file:
+                file.write(to_flac(speech))
