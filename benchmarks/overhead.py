@@ -1,9 +1,11 @@
 """What the pipeline costs over its bare steps: the text path on the local runner against a plain loop, side by side.
 
-    python benchmarks/overhead.py [--records 1000 10000 100000]
+    python benchmarks/overhead.py [--records 1000 10000 100000] [--rounds 3]
 
 Both sides read the same JSONL, detect, route, replace and write Parquet with the same members; the loop has no Beam, no
 shuffle and no shards. Each measurement is a process of its own, timed after imports; memory is its peak resident size.
+Rounds alternate the two sides, so that what else the machine does falls on both; figures are medians, the ratio with its
+range. What memory grows by is the shuffle, which the local runner keeps in memory: ids, text and labels of each record.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import argparse
 import json
 import random
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -98,7 +101,7 @@ def measure(side: str, records: int, folder: Path) -> dict[str, float]:
         "--corpus",
         str(corpus),
         "--out",
-        str(folder / f"{side}{records}"),
+        tempfile.mkdtemp(dir=folder) + "/out",
     ]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return json.loads(printed.splitlines()[-1])
@@ -107,6 +110,7 @@ def measure(side: str, records: int, folder: Path) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--side", choices=SIDES, help=argparse.SUPPRESS)
     parser.add_argument("--corpus", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)
@@ -117,17 +121,23 @@ def main() -> None:
         print(json.dumps({"seconds": seconds, "peak_mb": peak_mb}))
         return
     print(
-        f"{'records':>9} {'loop/s':>9} {'beam/s':>9} {'beam/loop':>10} {'us/record':>10} {'loop MB':>9} {'beam MB':>9}"
+        f"{'records':>9} {'loop/s':>9} {'beam/s':>9} {'beam/loop':>10} {'range':>12}"
+        f" {'us/record':>10} {'loop MB':>9} {'beam MB':>9}"
     )
     with tempfile.TemporaryDirectory() as folder:
         for records in args.records:
-            loop, pipeline = (measure(side, records, Path(folder)) for side in ("loop", "beam"))
-            print(
-                f"{records:>9} {records / loop['seconds']:>9.0f} {records / pipeline['seconds']:>9.0f}"
-                f" {loop['seconds'] / pipeline['seconds']:>10.2f} {1e6 * pipeline['seconds'] / records:>10.0f}"
-                f" {loop['peak_mb']:>9.0f} {pipeline['peak_mb']:>9.0f}",
-                flush=True,
-            )
+            rounds = [[measure(side, records, Path(folder)) for side in SIDES] for _ in range(args.rounds)]
+            print(table_row(records, rounds), flush=True)
+
+
+def table_row(records: int, rounds: list[list[dict[str, float]]]) -> str:
+    loop, beam = (statistics.median(both[side]["seconds"] for both in rounds) for side in (0, 1))
+    loop_mb, beam_mb = (max(both[side]["peak_mb"] for both in rounds) for side in (0, 1))
+    ratios = sorted(loop["seconds"] / beam["seconds"] for loop, beam in rounds)
+    return (
+        f"{records:>9} {records / loop:>9.0f} {records / beam:>9.0f} {statistics.median(ratios):>10.2f}"
+        f" {f'{ratios[0]:.2f}-{ratios[-1]:.2f}':>12} {1e6 * beam / records:>10.0f} {loop_mb:>9.0f} {beam_mb:>9.0f}"
+    )
 
 
 if __name__ == "__main__":
