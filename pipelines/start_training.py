@@ -123,12 +123,26 @@ def judge(folder: RunFolder, gate: Gate, committed: dict[str, Any]) -> list[Chec
     if not FileSystems.exists(folder.path(LEDGER)):
         raise RunError(f"{folder.uri} has no {LEDGER}: it is not whole")
     ledger = from_json(json.dumps(folder.read_json(LEDGER)))
-    audit = folder.read_json(AUDIT) if FileSystems.exists(folder.path(AUDIT)) else {}
-    checks = gate.judge(committed["counts"], ledger, audit)
+    checks = gate.judge(committed["counts"], ledger, _read_audit(folder))
     failed = [f"{check.name}: {check.says}" for check in checks if check.passed is False]
     if failed:
         raise GateClosed(f"{folder.name}: the gate is closed; nothing was started\n  " + "\n  ".join(failed))
     return checks
+
+
+def _read_audit(folder: RunFolder) -> dict[str, Any]:
+    """Results of attacks on the run, put beside it by whoever attacked it."""
+    if not FileSystems.exists(folder.path(AUDIT)):
+        return {}
+    try:
+        audit = folder.read_json(AUDIT)
+    except ValueError:
+        audit = None
+    if not isinstance(audit, dict):
+        raise RunError(
+            f"{folder.path(AUDIT)}: expected a JSON object of attack: {{value, low, high}}; nothing was started"
+        )
+    return audit
 
 
 def open_run(run_uri: str) -> RunFolder:

@@ -106,6 +106,14 @@ def test_audit_results_beside_the_run_are_judged(run, files):
     assert wait_for_end(start_training(str(run), *files)) == "succeeded"
 
 
+@pytest.mark.parametrize("content", ["{", "[1]", '"good"'])
+def test_an_audit_that_cannot_be_read_starts_nothing(run, files, content):
+    (run / "audit.json").write_text(content)
+    with pytest.raises(RunError, match="expected a JSON object"):
+        start_training(str(run), *files)
+    assert not (run / "_TRAINING.json").exists()
+
+
 def test_a_marker_cut_off_by_a_crash_is_no_intent(tmp_path, run, files):
     (run / "_TRAINING.json").write_text('{"run_id": "run-1", "key"')
     assert wait_for_end(start_training(str(run), *files)) == "succeeded"
@@ -190,7 +198,7 @@ def test_the_launch_files_that_ship_are_accepted(name):
 # Killing for real: the start runs in a process of its own, which sends itself SIGKILL on reaching a chosen line.
 
 WATCHED = {starting.__file__, training_marker.__file__, sys.modules[Local.__module__].__file__}
-READING = {"open_run", "judge", "__post_init__"}  # change nothing
+READING = {"open_run", "judge", "_read_audit", "__post_init__"}  # change nothing
 
 
 def in_process(action, on_line=None) -> int:
