@@ -13,6 +13,8 @@ from sottovoce.models.records import LedgerEntry, Utterance, Word
 TABLE = {
     "phonetic": "sottovoce.models.voice.phonetic:Phonetic",
     "mcadams": "sottovoce.models.voice.mcadams:McAdams",
+    "voicemask": "sottovoce.models.voice.voicemask:VoiceMask",
+    "vtln": "sottovoce.models.voice.vtln:Vtln",
 }
 
 
