@@ -25,6 +25,7 @@ COMMANDS = {
     ),
     "jobs": ("sottovoce.pipelines.commands.jobs", "status, logs and cancelling of training jobs"),
     "build text": ("sottovoce.pipelines.commands.build_text", "train a detector of sensitive words from labelled text"),
+    "build voice": ("sottovoce.pipelines.commands.build_voice", "make a pool of speakers for the phonetic voice"),
     "align": ("sottovoce.pipelines.commands.align", "write when each word is said, as CTM, TextGrid and JSON"),
     "mask": ("sottovoce.pipelines.commands.mask", "remove chosen words from recordings and their texts"),
     "evaluate align": ("sottovoce.pipelines.commands.evaluate_align", "word borders, and texts that were not said"),

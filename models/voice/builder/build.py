@@ -2,62 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sottovoce.models.errors import CorpusError
+from sottovoce.models.plda import Plda, fit, unit
 from sottovoce.models.voice import phone_network
 from sottovoce.models.voice import pool as pools
 from sottovoce.models.voice.builder.examples import Example, Heard, example_of
 from sottovoce.models.voice.builder.speakers import log_durations, log_f0_quantiles, silence_of, spreads
 from sottovoce.models.voice.pool import Pool
 
+if TYPE_CHECKING:
+    from sottovoce.models.voice.builder.training import Training
+
 FEWEST_SPEAKERS = 4
 Say = Callable[[str], None]
 
 
 def build(
-    heard: Sequence[Heard], out: Path, options: object, say: Say, exclude: Collection[str] = (),
-    embeddings: Mapping[str, np.ndarray] | None = None, start: Path | None = None,
+    heard: Sequence[Heard], out: Path, options: Training, say: Say, exclude: Collection[str] = (),
+    start: Path | None = None,
 ) -> Pool:  # fmt: skip
     """Train on everybody but `exclude`, and write the pool and its network to `out`.
 
-    `embeddings`: what a speaker encoder says of each speaker, for selection. `start`: a folder to go on from, whose
-    network knows the phones already: a pool of other speakers then takes minutes.
+    `start`: a folder to go on from, whose network knows the phones already: a pool of other speakers then takes minutes.
     """
-    from sottovoce.models.voice.builder.training import Training, train
+    from sottovoce.models.voice.builder.training import train
 
-    assert isinstance(options, Training)
-    voices = _by_speaker(heard, exclude)
-    say(f"{sum(map(len, voices.values())):,} utterances of {len(voices):,} speakers")
-    names = list(voices)
-    examples = [example for own in voices.values() for example in own]
-    begin, unit = _started(start, names) if start else (None, None)
-    arrays, embedded = train(examples, len(names), options, say, begin, unit)
-    quiet = {"silence": silence_of(examples)}
+    voices = _by_speaker([item for item in heard if item.speaker not in exclude])
+    names, examples = list(voices), [example for own in voices.values() for example in own]
+    say(f"{len(examples):,} utterances of {len(names):,} speakers")
+    begin, scale = _started(start, names) if start else (None, None)
+    arrays, embedded = train(examples, len(names), options, say, begin, scale)
+    embeddings, plda = _selection(heard, names)
     genders = {item.speaker: item.gender for item in heard}
     pool = Pool(
         speaker=np.array(names),
         gender=np.array([genders[name] for name in names]),
-        embedding=np.stack([embeddings[name] for name in names]) if embeddings else np.zeros((len(names), 0)),
+        embedding=embeddings,
         voice=embedded,
-        log_f0_quantiles=np.stack([log_f0_quantiles(own) for own in voices.values()]),
+        log_f0_quantiles=np.stack([np.asarray(log_f0_quantiles(own)) for own in voices.values()]),
         log_duration=log_durations(list(voices.values())),
+        plda=plda,
     )
     out.mkdir(parents=True, exist_ok=True)
     pool.save(out)
-    phone_network.save(arrays | spreads(examples) | quiet, out)
+    phone_network.save(arrays | spreads(examples) | {"silence": silence_of(examples)}, out)
     return pool
 
 
-def _by_speaker(heard: Sequence[Heard], exclude: Collection[str]) -> dict[str, list[Example]]:
+def _selection(heard: Sequence[Heard], names: Sequence[str]) -> tuple[np.ndarray, Plda | None]:
+    """The mean embedding of each speaker [n, d] and the PLDA of all recordings; d is 0 where nothing was embedded."""
+    own = {name: [h.embedding for h in heard if h.speaker == name and h.embedding is not None] for name in names}
+    if not all(own.values()):
+        return np.zeros((len(names), 0)), None
+    means = np.stack([unit(np.stack(rows)).mean(axis=0) for rows in own.values()])
+    if sum(len(rows) > 1 for rows in own.values()) < 2:
+        return means, None
+    return means, fit(np.concatenate([np.stack(rows) for rows in own.values()]), [n for n in names for _ in own[n]])
+
+
+def _by_speaker(heard: Sequence[Heard]) -> dict[str, list[Example]]:
     """Examples by speaker, numbered in order; speakers with too little voiced speech are left out."""
     found: dict[str, list[Heard]] = {}
     for item in sorted(heard, key=lambda item: (item.speaker, item.utterance)):
-        if item.speaker not in exclude:
-            found.setdefault(item.speaker, []).append(item)
+        found.setdefault(item.speaker, []).append(item)
     out: dict[str, list[Example]] = {}
     for speaker, items in found.items():
         examples = [example_of(item, len(out)) for item in items]

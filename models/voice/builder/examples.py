@@ -27,6 +27,7 @@ class Heard:
     gender: str
     features: np.ndarray
     words: tuple[Word, ...]
+    embedding: np.ndarray | None = None  # of a speaker encoder
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,0 +1,116 @@
+"""Hear a corpus with Beam, keep what was heard, and build pools from it as often as wanted.
+
+Hearing takes most of the time and does not depend on who is excluded, so it is kept in a folder: five folds over the
+speakers hear the corpus once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pickle
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import apache_beam as beam
+
+from sottovoce.models.corpus import Refused
+from sottovoce.models.errors import CorpusError
+from sottovoce.models.randomness import fresh_secret
+from sottovoce.models.records import Utterance
+from sottovoce.models.settings import Spec, read_spec
+from sottovoce.models.tally import Tally
+from sottovoce.models.voice.builder.examples import Heard
+from sottovoce.pipelines.beam_options import beam_options
+from sottovoce.pipelines.job_file import read_job
+from sottovoce.transforms.align import AlignWords
+from sottovoce.transforms.hear_voices import HearVoices, Transcribe
+from sottovoce.transforms.job import Job
+from sottovoce.transforms.load import LoadSpeech
+
+BATCH = 8
+GENDERS = ("f", "m")
+# A transcript by a recogniser has a wrong word now and then. The whole must fit; a word that does not is not learnt from.
+ALIGN = {"use": "pocketsphinx", "floor": -3.0, "word_floor": -1e9, "pause_floor": -1e9, "phone_floor": -1e9}
+
+
+@dataclass(frozen=True)
+class Hearing:
+    """How the corpus is heard. `encoder` embeds speakers for selection; `recogniser` writes missing transcripts."""
+
+    folder: Path
+    encoder: Spec | None
+    recogniser: Spec
+    workers: int = 1
+    beam_arguments: Sequence[str] = ()
+
+
+def usable(records: Sequence[Utterance | Refused]) -> list[Utterance]:
+    """Recordings whose speaker is known, with the gender that selection needs."""
+    found = [r for r in records if isinstance(r, Utterance) and r.audio is not None and r.speaker_id]
+    found = [r for r in found if (r.gender or "")[:1].lower() in GENDERS]
+    if not found:
+        raise CorpusError("no record has all of audio_filepath, speaker_id and gender (f or m)")
+    return found
+
+
+def hear(utterances: Sequence[Utterance], hearing: Hearing) -> Counter[str]:
+    """Write what was heard to the folder; returns the reasons of what was refused."""
+    job = _job(hearing)
+    shutil.rmtree(hearing.folder, ignore_errors=True)
+    hearing.folder.mkdir(parents=True)
+    batches = [utterances[at : at + BATCH] for at in range(0, len(utterances), BATCH)]
+    with beam.Pipeline(options=beam_options("direct", hearing.workers, hearing.beam_arguments)) as pipeline:
+        passed: Any = pipeline | beam.Create(batches, reshuffle=True)
+        tallies = []
+        stages = (
+            LoadSpeech(job),
+            Transcribe(job, hearing.recogniser),
+            AlignWords(job),
+            HearVoices(job, hearing.encoder),
+        )
+        for stage in stages:
+            outputs = passed | stage
+            passed = outputs.passed
+            tallies += outputs.tallies
+        passed | "Keep" >> beam.Map(_keep, str(hearing.folder))
+        lines = tallies | "Tallies" >> beam.Flatten() | "TallyLines" >> beam.Map(_line)
+        lines | "WriteTallies" >> beam.io.WriteToText(str(hearing.folder / "tallies"))
+    return _reasons(hearing.folder)
+
+
+def heard_before(folder: Path) -> Iterator[Heard]:
+    for file in sorted(folder.glob("*.pickle")):
+        yield from pickle.loads(file.read_bytes())
+
+
+def _keep(batch: Sequence[Heard], folder: str) -> None:
+    """One file for each batch, named by what is in it: a retry writes the same file again."""
+    name = hashlib.sha256("\0".join(heard.utterance for heard in batch).encode()).hexdigest()
+    (Path(folder) / f"{name}.pickle").write_bytes(pickle.dumps(list(batch)))
+
+
+def _line(tally: Tally) -> str:
+    return json.dumps(tally.to_json())
+
+
+def _job(hearing: Hearing) -> Job:
+    job_file = read_job(None, ())
+    specs = job_file.specs | {"align": read_spec("align", ALIGN)}
+    return Job(
+        run_uri=str(hearing.folder), secret=fresh_secret(), sinks={}, shards={}, audio=job_file.sections["audio"],
+        slice=job_file.sections["slice"], **specs,
+    )  # fmt: skip
+
+
+def _reasons(folder: Path) -> Counter[str]:
+    reasons: Counter[str] = Counter()
+    for file in folder.glob("tallies*"):
+        for line in file.read_text().splitlines():
+            for stage in json.loads(line)["stages"].values():
+                reasons.update(stage["reasons"])
+    return reasons

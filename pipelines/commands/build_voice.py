@@ -1,0 +1,82 @@
+"""`sottovoce build voice`: a pool of public speakers and the network that speaks with their voices (COMPRISE's VT_Builder)."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from sottovoce.models.errors import SettingsError
+
+EXAMPLES = """\
+  sottovoce build voice --data corpus/manifest.jsonl --out my_pool       then: voice: {use: phonetic, pool: my_pool}
+  sottovoce build voice --heard my_pool/heard --exclude-speakers fold1.txt --start base --set steps=400 --out fold1
+  sottovoce build voice --data corpus/manifest.jsonl --out my_pool --recogniser vosk:model-en-us --workers 8
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--data", metavar="CORPUS", help='recordings with speaker_id and gender; text "-" where there is no transcript'
+    )
+    parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="where the pool and its card go")
+    parser.add_argument(
+        "--heard", type=Path, metavar="FOLDER", help="features of the corpus: kept here, and reused without --data"
+    )
+    parser.add_argument("--exclude-speakers", type=Path, metavar="FILE", help="speakers to leave out, one id a line")
+    parser.add_argument("--start", type=Path, metavar="FOLDER", help="go on from the network of this pool")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="training, e.g. steps=4000")
+    parser.add_argument("--encoder", default="campplus", metavar="MEMBER", help="who embeds speakers, or none")
+    parser.add_argument("--recogniser", default="moonshine", metavar="MEMBER", help="who writes missing transcripts")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that hear the corpus")
+
+
+def run(args: argparse.Namespace) -> int:
+    from sottovoce.models.voice.builder.build import build
+    from sottovoce.models.voice.builder.card import write_card
+    from sottovoce.pipelines.build_voice import heard_before
+
+    folder = args.heard or args.out / "heard"
+    options = _training(args.set)
+    if args.data:
+        _hear(args, folder)
+    elif not folder.is_dir():
+        raise SettingsError(["--data: missing; without it, --heard must name a folder that an earlier build has kept"])
+    heard = list(heard_before(folder))
+    exclude = set(args.exclude_speakers.read_text("utf-8").split()) if args.exclude_speakers else set()
+    said: list[str] = []
+
+    def say(line: str) -> None:
+        said.append(line)
+        print(line, flush=True)
+
+    pool = build(heard, args.out, options, say, exclude, args.start)
+    write_card(args.out, pool, heard, options, said)
+    print(f"written: {args.out} (see MODEL_CARD.md)")
+    return 0
+
+
+def _hear(args: argparse.Namespace, folder: Path) -> None:
+    from sottovoce.pipelines.build_voice import Hearing, hear, usable
+    from sottovoce.pipelines.read_locally import read_member, read_utterances
+
+    encoder = None if args.encoder == "none" else read_member("speakers", "--encoder", args.encoder)
+    recogniser = read_member("relisten", "--recogniser", args.recogniser)
+    utterances = usable(list(read_utterances(args.data)))
+    hearing = Hearing(folder, encoder, recogniser, args.workers, args.beam_arguments)
+    for reason, count in sorted(hear(utterances, hearing).items()):
+        print(f"not used: {count:,} recordings, {reason}")
+
+
+def _training(assignments: list[str]) -> object:
+    import yaml
+
+    from sottovoce.models.settings import build
+    from sottovoce.models.voice.builder.training import Training
+
+    values = {}
+    for assignment in assignments:
+        key, equals, value = assignment.partition("=")
+        if not equals:
+            raise SettingsError([f"--set: {assignment!r} is not KEY=VALUE"])
+        values[key] = yaml.safe_load(value)
+    return build(Training, values, "--set")
