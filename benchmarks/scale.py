@@ -85,15 +85,15 @@ def measure(corpus: Path, out: Path, sinks: str, engine: Engine) -> Measured:
         process = psutil.Popen([*command, *job], stdout=printed, stderr=printed)
         peak = 0
         while process.poll() is None:
-            peak = max(peak, sum(_resident(root) for root in (process.pid, *engine.also)))
+            peak = max(peak, sum(_resident(root, process.create_time()) for root in (process.pid, *engine.also)))
             time.sleep(SAMPLE_EVERY_S)
     if process.returncode:
         sys.exit(f"{engine.name}: the run failed\n{log.read_text()[-2000:]}")
     return Measured(time.perf_counter() - began, peak / 2**20)
 
 
-def _resident(pid: int) -> int:
-    """Of a process and all that it started."""
+def _resident(pid: int, since: float) -> int:
+    """Of a process and all that it started, as far as they began with this run: a pool keeps workers of earlier ones."""
     try:
         root = psutil.Process(pid)
         processes = [root, *root.children(recursive=True)]
@@ -102,7 +102,7 @@ def _resident(pid: int) -> int:
     total = 0
     for process in processes:
         try:
-            total += process.memory_info().rss
+            total += process.memory_info().rss if process.create_time() >= since else 0
         except psutil.NoSuchProcess:
             continue  # it ended in between
     return total
