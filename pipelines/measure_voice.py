@@ -42,7 +42,7 @@ class Study:
     """What to try: the voice and its aligner, and how the attack is laid out."""
 
     voice: Spec
-    align: Spec
+    align: Spec | None  # None for a voice that does not keep time
     design: Design
     measures: Measures
     out: Path
@@ -95,17 +95,20 @@ def _branch(pipeline: Any, study: Study, part: list[Utterance], enrolment: bool,
     job = _job(study)
     batches = [part[at : at + BATCH] for at in range(0, len(part), BATCH)]
     loaded = pipeline | name >> beam.Create(batches, reshuffle=True) | f"{name}/Load" >> LoadSpeech(job)
-    aligned = loaded.passed | f"{name}/Align" >> AlignWords(job)
-    measured = aligned.passed | f"{name}/Measure" >> MeasureVoice(job, study.measures, enrolment)
+    stages = [loaded]
+    if study.align is not None:
+        stages.append(stages[-1].passed | f"{name}/Align" >> AlignWords(job))
+    stages.append(stages[-1].passed | f"{name}/Measure" >> MeasureVoice(job, study.measures, enrolment))
+    measured = stages[-1]
     lines = measured.passed | f"{name}/Lines" >> beam.FlatMap(lambda rows: [row.to_line() for row in rows])
     lines | f"{name}/Write" >> beam.io.WriteToText(str(work / f"{ROWS}-{name.lower()}"))
-    return [*loaded.tallies, *aligned.tallies, *measured.tallies]
+    return [tally for stage in stages for tally in stage.tallies]
 
 
 def _job(study: Study) -> Job:
     """The default job with this voice, and a secret of its own: each branch draws as another run would."""
     job_file = read_job(None, ())
-    specs = job_file.specs | {"voice": study.voice, "align": study.align}
+    specs = job_file.specs | {"voice": study.voice} | ({"align": study.align} if study.align else {})
     return Job(
         run_uri=str(study.out),
         secret=fresh_secret(),

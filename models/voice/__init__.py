@@ -15,6 +15,7 @@ TABLE = {
     "mcadams": "sottovoce.models.voice.mcadams:McAdams",
     "voicemask": "sottovoce.models.voice.voicemask:VoiceMask",
     "vtln": "sottovoce.models.voice.vtln:Vtln",
+    "speecht5": "sottovoce.models.voice.speecht5:SpeechT5",
 }
 
 

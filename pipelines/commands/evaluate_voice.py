@@ -20,7 +20,9 @@ SAMPLES = 8
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", required=True, metavar="CORPUS", help="recordings with speaker ids and transcripts")
     parser.add_argument("--anonymiser", required=True, metavar="MEMBER", help="name of a voice, or {use: name, ...}")
-    parser.add_argument("--align", default="pocketsphinx", metavar="MEMBER", help="who finds words in speech")
+    parser.add_argument(
+        "--align", default="pocketsphinx", metavar="MEMBER", help="who finds words in speech; none: nobody"
+    )
     parser.add_argument(
         "--encoder",
         nargs="+",
@@ -65,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = study_of.choose(list(read_utterances(args.data)), design, args.speakers)
     study = study_of.Study(
         voice,
-        read_member("align", "--align", args.align),
+        None if args.align == "none" else read_member("align", "--align", args.align),
         design,
         _measures(args, study_of.pick(chosen, design, args.listen, SAMPLES)),
         args.out,
