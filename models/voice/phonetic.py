@@ -8,16 +8,16 @@ stands where they were.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from sottovoce.models.audio import Speech, level, resample
 from sottovoce.models.audio_refusals import AudioNotFinite
 from sottovoce.models.errors import Refusal
-from sottovoce.models.masked_words import mark
+from sottovoce.models.masked_words import MaskedWords, mark
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import LedgerEntry, Utterance, Word
 from sottovoce.models.settings import require
@@ -28,10 +28,14 @@ from sottovoce.models.voice.opus_features import HOP, RATE_HZ, Analysis
 from sottovoce.models.voice.phone_track import FRAMES_PER_S, LEAD, PhoneTrack, track_of, without_words
 from sottovoce.models.voice.prosody import source_prosody
 from sottovoce.models.voice.pseudo_speaker import PseudoSpeakerOptions, PseudoSpeakers, draw_key
-from sottovoce.models.voice.say_phones import PseudoVoice, say
+from sottovoce.models.voice.say_phones import Part, PseudoVoice, retimed, say
 
 LEFT_OUT_FRAMES = 30  # of silence in place of words that are not said, however long they were
 PEAK = 0.99
+
+
+# Which words make each slice, (first, last), once it is known where they stand.
+Slices = Callable[[Sequence[Word], MaskedWords], list[tuple[int, int]]]
 
 
 class PhonesMissing(Refusal):
@@ -43,10 +47,12 @@ class PhonesMissing(Refusal):
 class Phonetic(PseudoSpeakerOptions):
     """`prosody`: the share of loudness, pitch, voicing and lengths that comes from the pool, 0 to 1.
 
+    `assign: slice` gives every slice a voice of its own, so that not even the voice joins the slices of an utterance.
     `pool` is a folder that `sottovoce build voice` wrote; without it, the pool that ships.
     """
 
     prosody: float = 0.5
+    assign: Literal["utterance", "speaker", "slice"] = "utterance"
     pool: str | None = None
     _parts: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -68,26 +74,46 @@ class Phonetic(PseudoSpeakerOptions):
             network=phone_network.load(self.pool), vocoder=Fargan(),
         )  # fmt: skip
 
-    def transform(self, utterance: Utterance, speech: Speech, words: Sequence[Word], secret: Secret) -> Voiced:
+    def transform(
+        self, utterance: Utterance, speech: Speech, words: Sequence[Word], secret: Secret, slices: Slices | None = None
+    ) -> Voiced:
         if not np.isfinite(speech.samples).all():
             raise AudioNotFinite
         if not words or not all(word.phones for word in words):
             raise PhonesMissing
-        features = self._parts["analysis"](speech)
-        source = track_of(words, len(features))
+        analysed = self._parts["analysis"](speech)
+        source = track_of(words, len(analysed))
         left_out = mark(utterance.text, utterance.spans, words).indices
         track = without_words(source, left_out, LEFT_OUT_FRAMES)
-        weights = self._parts["pseudo_speakers"].draw(
-            secret, draw_key(utterance, self.assign), source_gender=utterance.gender
-        )
-        voice = PseudoVoice.of(self._parts["pool"], weights)
         draw = secret.generator("voice.phonetic", utterance.dialogue_id, utterance.id)
-        prosody = source_prosody(features, source)
-        said, features = say(self._parts["network"], voice, track, prosody, self.prosody, draw)
+        voice = self._pseudo_speaker(utterance, secret)
+        said = retimed(self._parts["network"], voice, track, self.prosody, draw)
+        moved = _moved(words, said)
+        parts = [Part(0, said.frames, voice)]
+        if self.assign == "slice" and slices is not None:
+            parts = self._cast(utterance, secret, said, slices(moved, mark(utterance.text, utterance.spans, moved)))
+        features = say(self._parts["network"], parts, said, source_prosody(analysed, source), self.prosody, draw)
         samples = self._parts["vocoder"].speak(features)
-        gain = _speech_level(resample(speech, RATE_HZ).samples, source) / max(_speech_level(samples, said), 1e-9)
-        gain = min(gain, PEAK / max(float(np.max(np.abs(samples))), 1e-9))
-        return Voiced(Speech((samples * gain).astype(np.float32), RATE_HZ), _moved(words, said))
+        loud = _speech_level(resample(speech, RATE_HZ).samples, source) / max(_speech_level(samples, said), 1e-9)
+        gain = min(loud, PEAK / max(float(np.max(np.abs(samples))), 1e-9))
+        return Voiced(Speech((samples * gain).astype(np.float32), RATE_HZ), moved)
+
+    def _pseudo_speaker(self, utterance: Utterance, secret: Secret, *slice_number: str) -> PseudoVoice:
+        key = (*draw_key(utterance, self.assign), *slice_number)
+        weights = self._parts["pseudo_speakers"].draw(secret, key, source_gender=utterance.gender)
+        return PseudoVoice.of(self._parts["pool"], weights)
+
+    def _cast(
+        self, utterance: Utterance, secret: Secret, said: PhoneTrack, groups: Sequence[tuple[int, int]]
+    ) -> list[Part]:
+        """A pseudo-speaker for each slice, from its first word to the next slice's."""
+        firsts = [int(said.begin[np.flatnonzero(said.word == first)[0]]) for first, _ in groups]
+        begins = [0, *firsts[1:]]
+        ends = [*begins[1:], said.frames]
+        return [
+            Part(begin, end, self._pseudo_speaker(utterance, secret, str(number)))
+            for number, (begin, end) in enumerate(zip(begins, ends, strict=True))
+        ]
 
     def ledger(self) -> LedgerEntry:
         return LedgerEntry(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,13 +33,34 @@ class PseudoVoice:
         return cls((weights @ pool.voice).astype(np.float32), weights @ pool.log_f0_quantiles)
 
 
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Frames [begin, end) that one pseudo-speaker says."""
+
+    begin: int
+    end: int
+    voice: PseudoVoice
+
+
+def retimed(
+    network: PhoneNetwork, voice: PseudoVoice, track: PhoneTrack, share: float, draw: np.random.Generator
+) -> PhoneTrack:
+    """The track with new lengths, `share` of them the pool's."""
+    voices = np.tile(voice.embedding, (len(track.phone), 1))
+    log_pool = network.duration(segment_inputs(track), voices)[:, 0]
+    jitter = JITTER * draw.standard_normal(len(log_pool)) + draw.uniform(-TEMPO, TEMPO)
+    lengths = mixed_lengths(track, log_pool, share, jitter)
+    edges = [at for at in (0, -1) if track.phone[at] == SILENCE]
+    lengths[edges] = EDGE
+    return track.with_lengths(lengths)
+
+
 def say(
-    network: PhoneNetwork, voice: PseudoVoice, track: PhoneTrack, prosody: np.ndarray, share: float,
+    network: PhoneNetwork, parts: Sequence[Part], said: PhoneTrack, prosody: np.ndarray, share: float,
     draw: np.random.Generator,
-) -> tuple[PhoneTrack, np.ndarray]:  # fmt: skip
-    """The track with its new lengths, and features [frames, 20]. `prosody` is that of the source, on its own clock."""
-    said = track.with_lengths(_lengths(network, voice.embedding, track, share, draw))
-    voices = np.tile(voice.embedding, (said.frames, 1))
+) -> np.ndarray:  # fmt: skip
+    """Features [frames, 20] of a retimed track. `prosody` is that of the source, on the source's clock."""
+    voices = np.concatenate([np.tile(part.voice.embedding, (part.end - part.begin, 1)) for part in parts])
     inputs = frame_inputs(said)
     pooled = network.prosody(inputs, voices)
     pooled[:, 2] = np.clip(pooled[:, 2], 0, 1)
@@ -48,20 +70,8 @@ def say(
     features[:, 1:18] = _widened(spectrum[:, :17] * network.cepstra_unit, network.cepstra_spread, said.speech)
     features[:, VOICING] = np.clip(spectrum[:, 17] * VOICING_UNIT, -0.5, 0.5)
     features[:, 0] = np.clip(told[:, 0], QUIETEST, LOUDEST) * network.loudness_unit + LOUDNESS
-    features[:, PITCH] = _pitch(told[:, 1], voice.log_f0_quantiles, told[:, 2] > 0.5, draw)
-    return said, _with_silence(features, said.speech, network)
-
-
-def _lengths(
-    network: PhoneNetwork, voice: np.ndarray, track: PhoneTrack, share: float, draw: np.random.Generator
-) -> np.ndarray:
-    voices = np.tile(voice, (len(track.phone), 1))
-    log_pool = network.duration(segment_inputs(track), voices)[:, 0]
-    jitter = JITTER * draw.standard_normal(len(log_pool)) + draw.uniform(-TEMPO, TEMPO)
-    lengths = mixed_lengths(track, log_pool, share, jitter)
-    edges = [at for at in (0, -1) if track.phone[at] == SILENCE]
-    lengths[edges] = EDGE
-    return lengths
+    features[:, PITCH] = _pitch(told[:, 1], parts, told[:, 2] > 0.5, draw)
+    return _with_silence(features, said.speech, network)
 
 
 def _widened(cepstra: np.ndarray, spread: np.ndarray, speech: np.ndarray) -> np.ndarray:
@@ -71,17 +81,17 @@ def _widened(cepstra: np.ndarray, spread: np.ndarray, speech: np.ndarray) -> np.
     return middle + (cepstra - middle) * np.clip(spread / (cepstra[speech].std(axis=0) + 1e-3), 1, SHARPEST)
 
 
-def _pitch(height: np.ndarray, log_quantiles: np.ndarray, voiced: np.ndarray, draw: np.random.Generator) -> np.ndarray:
+def _pitch(height: np.ndarray, parts: Sequence[Part], voiced: np.ndarray, draw: np.random.Generator) -> np.ndarray:
     """Heights in units of the utterance to the same percentile of the pseudo-speaker's own pitch, wandering slowly."""
     from scipy.ndimage import gaussian_filter1d
     from scipy.special import ndtr
 
     known = height[voiced] if voiced.sum() > 10 else height
     unit = max(float(known.std()), 0.4) / draw.uniform(*PITCH_RANGE)
-    smooth = gaussian_filter1d((height - np.median(known)) / unit, 2.0)
-    pitch = pitch_of(np.interp(ndtr(smooth), F0_QUANTILES, log_quantiles))
+    percentile = ndtr(gaussian_filter1d((height - np.median(known)) / unit, 2.0))
+    own = [np.interp(percentile[p.begin : p.end], F0_QUANTILES, p.voice.log_f0_quantiles) for p in parts]
     drift = gaussian_filter1d(draw.standard_normal(len(height)), DRIFT_FRAMES)
-    return np.clip(pitch + DRIFT * drift / (drift.std() + 1e-9), *PITCH_LIMITS)
+    return np.clip(pitch_of(np.concatenate(own)) + DRIFT * drift / (drift.std() + 1e-9), *PITCH_LIMITS)
 
 
 def _with_silence(features: np.ndarray, speech: np.ndarray, network: PhoneNetwork) -> np.ndarray:
