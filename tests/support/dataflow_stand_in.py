@@ -6,13 +6,13 @@ submitted graph is complete and right, not that Dataflow ran it.
 
 from __future__ import annotations
 
-import json
 import re
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult
 
+from loopback import json_handler
 from storage_stand_in import StorageStandIn
 
 
@@ -21,7 +21,7 @@ class DataflowStandIn:
         self.jobs: list[dict[str, Any]] = []
         self.state = state
         self._storage = storage
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), json_handler(self.answer))
         # Beam's client speaks REST, not gRPC, where the endpoint is called localhost
         self.url = f"http://localhost:{self._server.server_port}"
 
@@ -33,12 +33,12 @@ class DataflowStandIn:
         self._server.shutdown()
         self._server.server_close()
 
-    def answer(self, method: str, path: str, body: Any) -> tuple[int, Any]:
-        if method == "POST" and re.fullmatch(r"/v1b3/projects/p/locations/[^/]+/jobs", path):
+    def answer(self, method: str, url: SplitResult, body: Any, _headers: dict[str, str]) -> tuple[int, Any]:
+        if method == "POST" and re.fullmatch(r"/v1b3/projects/p/locations/[^/]+/jobs", url.path):
             return self._create(body)
-        if path.endswith("/messages"):
+        if url.path.endswith("/messages"):
             return 200, {"jobMessages": []}
-        number = re.search(r"/jobs/job-(\d+)$", path)
+        number = re.search(r"/jobs/job-(\d+)$", url.path)
         if not number or int(number[1]) > len(self.jobs):
             return 404, {"error": {"code": 404, "message": "not found", "status": "NOT_FOUND"}}
         return 200, {"id": f"job-{number[1]}", "projectId": "p", "currentState": self.state}
@@ -71,23 +71,3 @@ class DataflowStandIn:
             environment.urn, environment.payload = python_urns.EMBEDDED_PYTHON, b""
             del environment.dependencies[:]
         FnApiRunner().run_via_runner_api(graph, PipelineOptions()).wait_until_finish()
-
-    def _handler(stand_in) -> type[BaseHTTPRequestHandler]:
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                length = int(self.headers.get("Content-Length") or 0)
-                body = json.loads(self.rfile.read(length)) if length else None
-                code, answer = stand_in.answer(self.command, urlsplit(self.path).path, body)
-                content = json.dumps(answer).encode()
-                self.send_response(code)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-
-            do_POST = do_GET
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        return Handler

@@ -7,7 +7,6 @@ them. There is no node: `Kubelet` says what a pod does, and serves its log, over
 from __future__ import annotations
 
 import shutil
-import socket
 import ssl
 import subprocess
 import tempfile
@@ -18,6 +17,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+
+from loopback import free_ports
 
 BINARIES = Path(__file__).parents[2] / ".cache" / "kubernetes"
 NEEDED = ("kube-apiserver", "kube-controller-manager")
@@ -207,14 +208,6 @@ def rsa_key() -> bytes:
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     form = serialization.PrivateFormat.TraditionalOpenSSL
     return key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption())
-
-
-def free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [taken.getsockname()[1] for taken in sockets]
-    for taken in sockets:
-        taken.close()
-    return ports
 
 
 @contextmanager

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from loopback import free_ports
+
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "sinfo")
 INSTALL = "apt-get install --no-install-recommends slurm-wlm munge"
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
@@ -113,14 +115,6 @@ KillWait=5
 NodeName={host} NodeAddr=127.0.0.1 CPUs=2 RealMemory=512 Gres=gpu:1 State=UNKNOWN
 PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO
 """
-
-
-def free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [taken.getsockname()[1] for taken in sockets]
-    for taken in sockets:
-        taken.close()
-    return ports
 
 
 @contextmanager

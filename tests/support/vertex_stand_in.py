@@ -5,14 +5,15 @@ A job is read with Google's own message type, strictly: an unknown or misspelt f
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from collections.abc import Callable
 from datetime import datetime, timezone
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs
+
+from loopback import json_handler
 
 LABEL_VALUE = re.compile(r"[a-z0-9_-]{0,63}")
 
@@ -26,7 +27,7 @@ class VertexStandIn:
         self.hide_from_list = False
         self.refusal: str | None = None
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), json_handler(self.answer))
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
     def __enter__(self) -> VertexStandIn:
@@ -37,18 +38,19 @@ class VertexStandIn:
         self._server.shutdown()
         self._server.server_close()
 
-    def answer(self, method: str, path: str, query: dict[str, list[str]], body: Any) -> tuple[int, Any]:
+    def answer(self, method: str, url: SplitResult, body: Any, headers: dict[str, str]) -> tuple[int, Any]:
+        self.requests.append((method, url.path, body, headers))
         if self.refusal:
             return 403, {"error": {"code": 403, "message": self.refusal, "status": "PERMISSION_DENIED"}}
-        parent = re.fullmatch(r"/v1/(projects/[^/]+/locations/[^/]+)/customJobs", path)
+        parent = re.fullmatch(r"/v1/(projects/[^/]+/locations/[^/]+)/customJobs", url.path)
         if parent and method == "POST":
             return self._create(parent[1], body)
         if parent:
             self.before_list()
-            return 200, {"customJobs": self._listed(query.get("filter", [""])[0])}
-        if path == "/v2/entries:list":
+            return 200, {"customJobs": self._listed(parse_qs(url.query).get("filter", [""])[0])}
+        if url.path == "/v2/entries:list":
             return 200, {"entries": list(reversed(self.log_entries))[: body["pageSize"]]}
-        name, _, verb = path.removeprefix("/v1/").partition(":")
+        name, _, verb = url.path.removeprefix("/v1/").partition(":")
         if name not in self.jobs:
             return 404, {"error": {"code": 404, "message": "not found", "status": "NOT_FOUND"}}
         if verb == "cancel":
@@ -78,25 +80,3 @@ class VertexStandIn:
         return [
             job for job in self.jobs.values() if job["labels"].get(label[1]) == label[2] and not self.hide_from_list
         ]
-
-    def _handler(stand_in) -> type[BaseHTTPRequestHandler]:
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                length = int(self.headers.get("Content-Length") or 0)
-                body = json.loads(self.rfile.read(length)) if length else None
-                url = urlsplit(self.path)
-                stand_in.requests.append((self.command, url.path, body, dict(self.headers)))
-                code, answer = stand_in.answer(self.command, url.path, parse_qs(url.query), body)
-                content = json.dumps(answer).encode()
-                self.send_response(code)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-
-            do_POST = do_GET
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        return Handler
