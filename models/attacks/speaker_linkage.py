@@ -108,7 +108,8 @@ class _Split:
         tested = np.full((len(tried), max(map(len, tried.values()))), -1)
         for place, rows in enumerate(tried.values()):
             tested[place, : len(rows)] = rows
-        fold = rng.permutation(np.arange(len(known)) % design.folds)
+        fold_of = folds(recordings.speaker, design)
+        fold = np.array([fold_of[name] for name in known])
         return cls(np.array(list(known)), np.array(list(known.values())), tested, fold)
 
 
@@ -194,6 +195,26 @@ def ranks(scores: np.ndarray) -> np.ndarray:
     right = scores[np.arange(len(scores)), np.arange(len(scores))]
     ahead = (scores > right[None]).sum(axis=0) + 0.5 * ((scores == right[None]).sum(axis=0) - 1)
     return (1 + ahead)[~np.isnan(right)]
+
+
+def folds(speakers: np.ndarray, design: Design) -> dict[str, int]:
+    """The fold of each speaker."""
+    names = np.unique(speakers)
+    order = np.random.default_rng(design.seed).permutation(np.arange(len(names)) % design.folds)
+    return dict(zip(names.tolist(), order.tolist(), strict=True))
+
+
+def fine_tuned_attacks(recordings: Recordings, design: Design) -> Iterator[Attack]:
+    """Of recordings whose anonymised side was embedded, fold by fold, by an encoder trained on the other folds."""
+    split = _Split.of(recordings, design)
+    other_fold = split.fold[:, None] != split.fold[None]
+    for count in design.together:
+        if count > split.tested.shape[1]:
+            continue
+        for attack in _untrained(recordings, split, count):
+            if attack.attacker == "lazy":
+                attack.scores[other_fold] = np.nan
+                yield Attack("semi-informed", f"fine-tuned, {attack.score}", count, attack.scores)
 
 
 def choose_enrolment(speakers: np.ndarray, design: Design) -> np.ndarray:
