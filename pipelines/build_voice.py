@@ -33,7 +33,6 @@ from sottovoce.transforms.job import Job
 from sottovoce.transforms.load import LoadSpeech
 
 BATCH = 8
-GENDERS = ("f", "m")
 # A transcript by a recogniser has a wrong word now and then. The whole must fit; a word that does not is not learnt from.
 ALIGN = {"use": "pocketsphinx", "floor": -3.0, "word_floor": -1e9, "pause_floor": -1e9, "phone_floor": -1e9}
 
@@ -50,11 +49,10 @@ class Hearing:
 
 
 def usable(records: Sequence[Utterance | Refused]) -> list[Utterance]:
-    """Recordings whose speaker is known, with the gender that selection needs."""
+    """Recordings whose speaker is known."""
     found = [r for r in records if isinstance(r, Utterance) and r.audio is not None and r.speaker_id]
-    found = [r for r in found if (r.gender or "")[:1].lower() in GENDERS]
     if not found:
-        raise CorpusError("no record has all of audio_filepath, speaker_id and gender (f or m)")
+        raise CorpusError("no record has both audio_filepath and speaker_id")
     return found
 
 

@@ -65,6 +65,7 @@ class _Hear:
 
     def one(self, spoken: Spoken) -> Heard:
         utterance = spoken.utterance
+        gender = (utterance.gender or "")[:1].lower()
         embedding = None
         if self._encoder is not None:
             loaded = members.load(self._encoder)
@@ -73,7 +74,7 @@ class _Hear:
         return Heard(
             utterance=utterance.id,
             speaker=utterance.speaker_id or "",
-            gender=(utterance.gender or "")[:1].lower(),
+            gender=gender if gender in ("f", "m") else "",
             features=self._analysis(spoken.speech),
             words=spoken.words,
             embedding=embedding,

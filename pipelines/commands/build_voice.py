@@ -16,7 +16,7 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--data", metavar="CORPUS", help='recordings with speaker_id and gender; text "-" where there is no transcript'
+        "--data", metavar="CORPUS", help='recordings with speaker_id; text "-" where there is no transcript'
     )
     parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="where the pool and its card go")
     parser.add_argument(

@@ -13,7 +13,13 @@ from sottovoce.models.plda import Plda, fit, unit
 from sottovoce.models.voice import phone_network
 from sottovoce.models.voice import pool as pools
 from sottovoce.models.voice.builder.examples import Example, Heard, example_of
-from sottovoce.models.voice.builder.speakers import log_durations, log_f0_quantiles, silence_of, spreads
+from sottovoce.models.voice.builder.speakers import (
+    gender_by_pitch,
+    log_durations,
+    log_f0_quantiles,
+    silence_of,
+    spreads,
+)
 from sottovoce.models.voice.pool import Pool
 
 if TYPE_CHECKING:
@@ -39,13 +45,15 @@ def build(
     begin, scale = _started(start, names) if start else (None, None)
     arrays, embedded = train(examples, len(names), options, say, begin, scale)
     embeddings, plda = _selection(heard, names)
-    genders = {item.speaker: item.gender for item in heard}
+    told = {item.speaker: item.gender for item in heard}
+    quantiles = np.stack([np.asarray(log_f0_quantiles(own)) for own in voices.values()])
+    genders = [told[name] or gender_by_pitch(row) for name, row in zip(names, quantiles, strict=True)]
     pool = Pool(
         speaker=np.array(names),
-        gender=np.array([genders[name] for name in names]),
+        gender=np.array(genders),
         embedding=embeddings,
         voice=embedded,
-        log_f0_quantiles=np.stack([np.asarray(log_f0_quantiles(own)) for own in voices.values()]),
+        log_f0_quantiles=quantiles,
         log_duration=log_durations(list(voices.values())),
         plda=plda,
     )

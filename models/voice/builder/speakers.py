@@ -12,6 +12,7 @@ from sottovoce.models.voice.phone_track import SILENCE
 from sottovoce.models.voice.pool import F0_QUANTILES, PHONES
 
 LEAST_VOICED = 50  # frames; a speaker with less is left out
+HIGH_VOICE_HZ = 160.0
 PRIOR = 10  # phones of the whole pool that are counted to each speaker's own
 
 
@@ -20,6 +21,11 @@ def log_f0_quantiles(examples: Sequence[Example]) -> np.ndarray | None:
     heights = [e.features[(e.features[:, VOICING] > 0) & e.track.speech, PITCH] for e in examples]
     voiced = np.concatenate(heights)
     return np.quantile(log_f0(voiced), F0_QUANTILES) if len(voiced) >= LEAST_VOICED else None
+
+
+def gender_by_pitch(quantiles: np.ndarray) -> str:
+    """For speakers of whom the corpus does not say it. Adults' medians lie around 120 and 200 Hz."""
+    return "f" if np.median(quantiles) > np.log(HIGH_VOICE_HZ) else "m"
 
 
 def log_durations(by_speaker: Sequence[Sequence[Example]]) -> np.ndarray:
