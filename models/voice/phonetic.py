@@ -25,7 +25,7 @@ from sottovoce.models.voice import Voiced, phone_network
 from sottovoce.models.voice import pool as pools
 from sottovoce.models.voice.fargan import Fargan
 from sottovoce.models.voice.opus_features import HOP, RATE_HZ, Analysis
-from sottovoce.models.voice.phone_track import FRAMES_PER_S, LEAD, PhoneTrack, track_of, without_words
+from sottovoce.models.voice.phone_track import FRAMES_PER_S, LEAD, PhoneTrack, hushed, track_of, without_words
 from sottovoce.models.voice.prosody import source_prosody
 from sottovoce.models.voice.pseudo_speaker import PseudoSpeakerOptions, PseudoSpeakers, draw_key
 from sottovoce.models.voice.say_phones import Part, PseudoVoice, retimed, say
@@ -41,6 +41,11 @@ Slices = Callable[[Sequence[Word], MaskedWords], list[tuple[int, int]]]
 class PhonesMissing(Refusal):
     code = "voice_needs_phones"
     allowed = "speech with a transcript and an aligner that gives the phones of each word, such as align: pocketsphinx"
+
+
+class NothingToSay(Refusal):
+    code = "nothing_to_say"
+    allowed = "speech of which at least one word is not masked"
 
 
 @dataclass(frozen=True)
@@ -82,9 +87,11 @@ class Phonetic(PseudoSpeakerOptions):
         if not words or not all(word.phones for word in words):
             raise PhonesMissing
         analysed = self._parts["analysis"](speech)
-        source = track_of(words, len(analysed))
+        whole = track_of(words, len(analysed))
         left_out = mark(utterance.text, utterance.spans, words).indices
-        track = without_words(source, left_out, LEFT_OUT_FRAMES)
+        source, track = hushed(whole, left_out), without_words(whole, left_out, LEFT_OUT_FRAMES)
+        if not track.speech.any():
+            raise NothingToSay
         draw = secret.generator("voice.phonetic", utterance.dialogue_id, utterance.id)
         voice = self._pseudo_speaker(utterance, secret)
         said = retimed(self._parts["network"], voice, track, self.prosody, draw)

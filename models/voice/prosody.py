@@ -28,6 +28,7 @@ def source_prosody(features: np.ndarray, track: PhoneTrack) -> np.ndarray:
     else:
         middle, width = np.median(pitch), 0.2
     height = np.clip((pitch - middle) / width, -WIDEST, WIDEST) * voiced
+    loudness[~speech] = QUIETEST
     return np.stack([loudness, height, voiced], axis=1).astype(np.float32)
 
 
