@@ -33,7 +33,7 @@ from sottovoce.transforms.job import Job
 from sottovoce.transforms.load import LoadSpeech
 from sottovoce.transforms.measure_voice import Measures, MeasureVoice, key_of
 
-ROWS, TALLIES = "rows", "tallies"
+ROWS, TALLIES, KEPT = "rows", "tallies", "anonymised"
 BATCH = 8
 
 
@@ -47,6 +47,12 @@ class Study:
     measures: Measures
     out: Path
     workers: int = 1
+    fine_tune: bool = False
+
+
+def clear(study: Study) -> None:
+    """Remove what a run left on its way: it holds embeddings of people's voices."""
+    shutil.rmtree(study.out / "_work", ignore_errors=True)
 
 
 def choose(records: Sequence[Utterance | Refused], design: Design, speakers: int | None) -> list[Utterance]:
@@ -72,8 +78,11 @@ def run(study: Study, chosen: Sequence[Utterance]) -> tuple[list[VoiceRow], Coun
     """Every utterance measured before and after, and the reasons of those that were refused."""
     marked = choose_enrolment(np.array([u.speaker_id for u in chosen]), study.design)
     work = study.out / "_work"
-    shutil.rmtree(work, ignore_errors=True)
-    work.mkdir(parents=True)
+    clear(study)
+    (work / KEPT).mkdir(parents=True)
+    if study.fine_tune:
+        kept = dataclasses.replace(study.measures, kept_uri=str(work / KEPT))
+        study = dataclasses.replace(study, measures=kept)
     pipeline = beam.Pipeline(options=beam_options("direct", study.workers, ()))
     tallies = []
     for enrolment in (False, True):
@@ -84,7 +93,6 @@ def run(study: Study, chosen: Sequence[Utterance]) -> tuple[list[VoiceRow], Coun
     pipeline.run().wait_until_finish()
     rows = [VoiceRow.from_line(line) for file in work.glob(f"{ROWS}*") for line in file.read_text().splitlines()]
     reasons = _reasons(work)
-    shutil.rmtree(work)  # it holds embeddings of people's voices
     if not rows:
         raise RunError(f"every recording was refused: {dict(reasons)}")
     return sorted(rows, key=lambda row: row.recording), reasons

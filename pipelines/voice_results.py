@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,17 +56,22 @@ def attack_results(rows: Sequence[VoiceRow], encoders: Sequence[str], design: De
             np.array([row.after.embeddings[encoder] for row in rows]),
             np.array([row.enrolment for row in rows]),
         )
-        best: dict[tuple[str, int], tuple[float, Attack]] = {}
-        for attack in attacks(recordings, design):
-            linked, strange = pairs(attack.scores)
-            if not len(linked) or not len(strange):
-                continue  # nobody has as many test utterances as are to be averaged
-            rate = eer(linked, strange)
-            name = (attack.attacker, attack.together)
-            if name not in best or rate < best[name][0]:
-                best[name] = (rate, attack)
-        results += [_result(encoder, attack) for _, attack in best.values()]
+        results += best_of(encoder, attacks(recordings, design))
     return results
+
+
+def best_of(encoder: str, tried: Iterable[Attack]) -> list[AttackResult]:
+    """The score with the lowest EER of each attacker and number of utterances."""
+    best: dict[tuple[str, int], tuple[float, Attack]] = {}
+    for attack in tried:
+        linked, strange = pairs(attack.scores)
+        if not len(linked) or not len(strange):
+            continue  # nobody has as many test utterances as are to be averaged
+        rate = eer(linked, strange)
+        name = (attack.attacker, attack.together)
+        if name not in best or rate < best[name][0]:
+            best[name] = (rate, attack)
+    return [_result(encoder, attack) for _, attack in best.values()]
 
 
 def pairs(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

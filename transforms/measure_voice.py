@@ -36,6 +36,7 @@ class Measures:
     samples: dict[str, int] = field(default_factory=dict)
     samples_uri: str = ""
     known: Mapping[str, Heard] = field(default_factory=dict)  # originals that an earlier evaluation has measured
+    kept_uri: str = ""  # where all anonymised speech is kept, for an attacker that trains on it
 
 
 def key_of(utterance: Utterance) -> str:
@@ -70,6 +71,8 @@ class _Measure:
         before = self._measures.known.get(recording) or self._heard(spoken.speech, utterance, listened)
         alike = f0_correlation(spoken.speech, voiced.speech, spoken.words, voiced.words)
         self._keep_sample(utterance, spoken.speech, voiced.speech)
+        if self._measures.kept_uri:
+            _write(FileSystems.join(self._measures.kept_uri, f"{recording}.flac"), voiced.speech)
         return VoiceRow(
             recording,
             self._measures.aliases.token("speaker", utterance.speaker_id or ""),
@@ -98,5 +101,9 @@ class _Measure:
         if number is None:
             return
         for name, speech in (("before", before), ("after", after)):
-            with FileSystems.create(FileSystems.join(self._measures.samples_uri, f"{number:02}_{name}.flac")) as file:
-                file.write(to_flac(speech))
+            _write(FileSystems.join(self._measures.samples_uri, f"{number:02}_{name}.flac"), speech)
+
+
+def _write(uri: str, speech: Speech) -> None:
+    with FileSystems.create(uri) as file:
+        file.write(to_flac(speech))

