@@ -12,6 +12,7 @@ from sottovoce.models.records import LedgerEntry, Utterance, Word
 
 TABLE = {
     "phonetic": "sottovoce.models.voice.phonetic:Phonetic",
+    "xvector": "sottovoce.models.voice.xvector:XVector",
     "mcadams": "sottovoce.models.voice.mcadams:McAdams",
     "voicemask": "sottovoce.models.voice.voicemask:VoiceMask",
     "vtln": "sottovoce.models.voice.vtln:Vtln",

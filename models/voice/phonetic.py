@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -48,6 +48,15 @@ class NothingToSay(Refusal):
     allowed = "speech of which at least one word is not masked"
 
 
+@dataclass(frozen=True, repr=False)
+class Heard:
+    """An utterance, its speech, and the features that the vocoder's analysis found in it."""
+
+    utterance: Utterance
+    speech: Speech
+    features: np.ndarray
+
+
 @dataclass(frozen=True)
 class Phonetic(PseudoSpeakerOptions):
     """`prosody`: the share of loudness, pitch, voicing and lengths that comes from the pool, 0 to 1.
@@ -59,6 +68,7 @@ class Phonetic(PseudoSpeakerOptions):
     prosody: float = 0.5
     assign: Literal["utterance", "speaker", "slice"] = "utterance"
     pool: str | None = None
+    looks_at_source: ClassVar[bool] = False  # a subclass may choose its target by the source's own voice
     _parts: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -67,7 +77,7 @@ class Phonetic(PseudoSpeakerOptions):
             (0 <= self.prosody <= 1, "prosody: must lie in [0, 1]"),
             (self.drawn >= 2, "drawn: must be at least 2, or a pseudo-speaker would be a real one"),
             (
-                not self.needs_source_embedding,
+                self.looks_at_source or not self.needs_source_embedding,
                 "proximity: near and far would look at the source; allowed: dense, sparse, random",
             ),
         )
@@ -93,32 +103,31 @@ class Phonetic(PseudoSpeakerOptions):
         if not track.speech.any():
             raise NothingToSay
         draw = secret.generator("voice.phonetic", utterance.dialogue_id, utterance.id)
-        voice = self._pseudo_speaker(utterance, secret)
+        heard = Heard(utterance, speech, analysed)
+        voice = self._pseudo_speaker(heard, secret)
         said = retimed(self._parts["network"], voice, track, self.prosody, draw)
         moved = _moved(words, said)
         parts = [Part(0, said.frames, voice)]
         if self.assign == "slice" and slices is not None:
-            parts = self._cast(utterance, secret, said, slices(moved, mark(utterance.text, utterance.spans, moved)))
+            parts = self._cast(heard, secret, said, slices(moved, mark(utterance.text, utterance.spans, moved)))
         features = say(self._parts["network"], parts, said, source_prosody(analysed, source), self.prosody, draw)
         samples = self._parts["vocoder"].speak(features)
         loud = _speech_level(resample(speech, RATE_HZ).samples, source) / max(_speech_level(samples, said), 1e-9)
         gain = min(loud, PEAK / max(float(np.max(np.abs(samples))), 1e-9))
         return Voiced(Speech((samples * gain).astype(np.float32), RATE_HZ), moved)
 
-    def _pseudo_speaker(self, utterance: Utterance, secret: Secret, *slice_number: str) -> PseudoVoice:
-        key = (*draw_key(utterance, self.assign), *slice_number)
-        weights = self._parts["pseudo_speakers"].draw(secret, key, source_gender=utterance.gender)
+    def _pseudo_speaker(self, heard: Heard, secret: Secret, *slice_number: str) -> PseudoVoice:
+        key = (*draw_key(heard.utterance, self.assign), *slice_number)
+        weights = self._parts["pseudo_speakers"].draw(secret, key, source_gender=heard.utterance.gender)
         return PseudoVoice.of(self._parts["pool"], weights)
 
-    def _cast(
-        self, utterance: Utterance, secret: Secret, said: PhoneTrack, groups: Sequence[tuple[int, int]]
-    ) -> list[Part]:
+    def _cast(self, heard: Heard, secret: Secret, said: PhoneTrack, groups: Sequence[tuple[int, int]]) -> list[Part]:
         """A pseudo-speaker for each slice, from its first word to the next slice's."""
         firsts = [int(said.begin[np.flatnonzero(said.word == first)[0]]) for first, _ in groups]
         begins = [0, *firsts[1:]]
         ends = [*begins[1:], said.frames]
         return [
-            Part(begin, end, self._pseudo_speaker(utterance, secret, str(number)))
+            Part(begin, end, self._pseudo_speaker(heard, secret, str(number)))
             for number, (begin, end) in enumerate(zip(begins, ends, strict=True))
         ]
 

@@ -1,8 +1,8 @@
-"""Give the pitch of one speaker to another, on voiced frames only; what is not voiced has no pitch and stays.
+"""Which pitch a pseudo-speaker has: the pool's, a bell curve of its mean and spread, or still the source's own.
 
-Both maps act on log F0. Gaussian: (x - mean) / deviation of the source times the target's, plus its mean. Percentile: the
-q-th quantile of the source becomes the q-th of the target, which also gives the target's skew and range. A pseudo-speaker's
-quantiles are the weighted mean of the quantiles of its parts.
+The height of a voiced frame is a percentile of the utterance, and the vocoder gets the log F0 at that percentile of the
+target. So a pitch map is a choice of quantiles: the target's own (percentile), those of a normal distribution with the
+target's mean and deviation (Gaussian), or the source's (none).
 """
 
 from __future__ import annotations
@@ -11,27 +11,22 @@ from typing import Literal
 
 import numpy as np
 
-PitchMap = Literal["none", "gaussian", "percentile"]
-MIN_VOICED = 20  # frames: with fewer, the source's quantiles say nothing
+from sottovoce.models.voice.opus_features import PITCH, VOICING, log_f0
+from sottovoce.models.voice.pool import F0_QUANTILES
+
+PitchMap = Literal["percentile", "gaussian", "none"]
+MIN_VOICED = 20  # frames: with fewer, the source's quantiles say nothing, and the target's are taken
 
 
-def quantile_levels(count: int) -> np.ndarray:
-    return np.linspace(0.02, 0.98, count)
+def target_quantiles(kind: PitchMap, target: np.ndarray, features: np.ndarray) -> np.ndarray:
+    """Log F0 in Hz at F0_QUANTILES, from the target's quantiles and the source's features [frames, 20]."""
+    from scipy.special import ndtri
 
-
-def map_pitch(log_f0: np.ndarray, voiced: np.ndarray, target_quantiles: np.ndarray, kind: PitchMap) -> np.ndarray:
-    """`log_f0` [frames] with its `voiced` frames moved to a target given by its quantiles at `quantile_levels`."""
-    if kind == "none" or not voiced.any():
-        return log_f0
-    out, own = log_f0.copy(), log_f0[voiced]
-    middle = float(np.median(target_quantiles))
-    if kind == "gaussian" or len(own) < MIN_VOICED:
-        spread = max(float(own.std()), 1e-6)
-        ratio = float(target_quantiles.std()) / spread if len(own) >= MIN_VOICED else 1.0
-        centre = float(target_quantiles.mean()) if len(own) >= MIN_VOICED else middle
-        out[voiced] = (own - own.mean()) * ratio + centre
-        return out
-    levels = quantile_levels(len(target_quantiles))
-    source = np.maximum.accumulate(np.quantile(own, levels) + np.arange(len(levels)) * 1e-6)
-    out[voiced] = np.interp(own, source, target_quantiles)
-    return out
+    if kind == "gaussian":
+        # The quantiles stop short of the tails; their deviation is put right by that of a normal curve's quantiles.
+        deviation = float(target.std() / ndtri(F0_QUANTILES).std())
+        return float(target.mean()) + deviation * ndtri(F0_QUANTILES)
+    voiced = features[features[:, VOICING] > 0, PITCH]
+    if kind == "percentile" or len(voiced) < MIN_VOICED:
+        return target
+    return np.quantile(log_f0(voiced), F0_QUANTILES)

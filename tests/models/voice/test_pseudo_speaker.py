@@ -9,13 +9,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import ndtri
 
 from sottovoce.models import plda
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Source, Utterance
 from sottovoce.models.voice.clusters import affinity_clusters
-from sottovoce.models.voice.pitch import map_pitch, quantile_levels
+from sottovoce.models.voice.opus_features import PITCH, VOICING, pitch_of
+from sottovoce.models.voice.pitch import target_quantiles
+from sottovoce.models.voice.pool import F0_QUANTILES
 from sottovoce.models.voice.pseudo_speaker import (
     EmbeddingMissing,
     GenderUnknown,
@@ -137,23 +140,22 @@ def test_affinity_propagation_finds_groups_that_lie_apart() -> None:
     assert 3 <= len(np.unique(groups)) <= 6
 
 
-@given(
-    st.integers(0, 2**32 - 1), st.floats(4.2, 5.6), st.floats(0.05, 0.4), st.sampled_from(["gaussian", "percentile"])
-)
-def test_voiced_frames_get_the_targets_pitch_and_others_stay(seed: int, middle: float, width: float, kind: str) -> None:
-    rng = np.random.default_rng(seed)
-    log_f0, voiced = rng.normal(4.8, 0.15, 300), rng.random(300) < 0.6
-    target = middle + width * np.linspace(-1, 1, 25)
-    moved = map_pitch(log_f0, voiced, target, kind)
-    assert np.array_equal(moved[~voiced], log_f0[~voiced])
-    assert np.median(moved[voiced]) == pytest.approx(middle, abs=0.2 * width)
-    order = np.argsort(log_f0[voiced])
-    assert (np.diff(moved[voiced][order]) >= -1e-9).all()
-    if kind == "percentile":
-        assert np.quantile(moved[voiced], quantile_levels(25)) == pytest.approx(target, abs=0.15 * width)
+@given(st.integers(0, 2**32 - 1), st.floats(4.2, 5.6), st.floats(0.05, 0.4))
+def test_the_pitch_is_the_targets_a_bell_curve_or_the_sources_own(seed: int, middle: float, width: float) -> None:
+    """Quantiles of a few hundred voiced frames: within two thirds of the spread."""
+    features = np.zeros((600, 20))
+    features[:, PITCH] = pitch_of(np.random.default_rng(seed).normal(4.8, 0.15, 600))
+    features[:, VOICING] = np.where(np.arange(600) % 2, 0.4, -0.4)
+    features[::2, PITCH] = 9.0  # what is not voiced has no pitch
+    target = middle + width * np.linspace(-1, 1, len(F0_QUANTILES)) ** 3
+    assert target_quantiles("percentile", target, features) is target
+    bell = target_quantiles("gaussian", target, features)
+    assert bell.mean() == pytest.approx(target.mean()) and bell.std() == pytest.approx(target.std())
+    own = target_quantiles("none", target, features)
+    assert own == pytest.approx(4.8 + 0.15 * ndtri(F0_QUANTILES), abs=0.1)
+    assert (np.diff(bell) > 0).all() and (np.diff(own) >= 0).all()
 
 
-def test_without_a_map_or_without_voice_the_pitch_stays() -> None:
-    log_f0 = np.linspace(4, 5, 50)
-    assert map_pitch(log_f0, np.ones(50, bool), np.full(5, 6.0), "none") is log_f0
-    assert map_pitch(log_f0, np.zeros(50, bool), np.full(5, 6.0), "percentile") is log_f0
+def test_too_few_voiced_frames_take_the_targets_pitch() -> None:
+    target = np.linspace(4, 5, len(F0_QUANTILES))
+    assert target_quantiles("none", target, np.full((50, 20), -0.5)) is target
