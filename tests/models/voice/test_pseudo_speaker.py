@@ -13,6 +13,7 @@ from scipy.special import ndtri
 
 from sottovoce.models import plda
 from sottovoce.models.errors import SettingsError
+from sottovoce.models.metrics.verification import eer
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Source, Utterance
 from sottovoce.models.voice.clusters import affinity_clusters
@@ -115,6 +116,33 @@ def test_utterances_of_one_speaker_share_a_target_only_when_asked_to() -> None:
     assert draw_key(one, "utterance") != draw_key(two, "utterance")
     nobody = Utterance("a", "d", 0, "", Source("f", 1))
     assert draw_key(nobody, "speaker") == draw_key(nobody, "utterance")
+
+
+def targets(speakers: PseudoSpeakers, pool: Pool, secret: Secret, keys: list[tuple[str, ...]]) -> np.ndarray:
+    return plda.unit(np.array([speakers.draw(secret, key) for key in keys]) @ pool.embedding)
+
+
+@pytest.mark.parametrize("proximity", ["random", "dense", "sparse"])
+def test_targets_of_two_runs_link_no_better_than_those_of_two_speakers(pool: Pool, proximity: str) -> None:
+    """One target a speaker, two secrets. 300 mated pairs: an EER at chance has a standard error of 2 points."""
+    speakers = PseudoSpeakers(options(proximity=proximity, assign="speaker"), pool)
+    keys = [("speaker", f"s{number}") for number in range(300)]
+    one, other = (targets(speakers, pool, secret, keys) for secret in (SECRET, Secret(b"another key of a run")))
+    likeness = one @ other.T
+    own = np.eye(len(keys), dtype=bool)
+    assert eer(likeness[own], likeness[~own]) > 0.43
+
+
+def test_utterances_of_one_speaker_share_no_target_and_are_linked_by_none(pool: Pool) -> None:
+    """Per utterance, 60 speakers with 5 utterances each: no target comes twice, and likeness tells nothing."""
+    speakers = PseudoSpeakers(options(), pool)
+    keys = [("utterance", f"dialogue {speaker}", str(number)) for speaker in range(60) for number in range(5)]
+    weights = np.array([speakers.draw(SECRET, key) for key in keys])
+    assert len(np.unique(weights, axis=0)) == len(keys)
+    mixed = plda.unit(weights @ pool.embedding)
+    likeness, owner = mixed @ mixed.T, np.repeat(np.arange(60), 5)
+    same, pair = owner[:, None] == owner[None], np.triu(np.ones((300, 300), bool), 1)
+    assert eer(likeness[same & pair], likeness[~same & pair]) > 0.43
 
 
 def test_what_the_draw_needs_and_does_not_have_is_refused(pool: Pool) -> None:
