@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,7 +119,7 @@ def test_utterances_of_one_speaker_share_a_target_only_when_asked_to() -> None:
     assert draw_key(nobody, "speaker") == draw_key(nobody, "utterance")
 
 
-def targets(speakers: PseudoSpeakers, pool: Pool, secret: Secret, keys: list[tuple[str, ...]]) -> np.ndarray:
+def targets(speakers: PseudoSpeakers, pool: Pool, secret: Secret, keys: Sequence[tuple[str, ...]]) -> np.ndarray:
     return plda.unit(np.array([speakers.draw(secret, key) for key in keys]) @ pool.embedding)
 
 
