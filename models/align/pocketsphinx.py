@@ -1,9 +1,8 @@
 """Alignment with pocketsphinx, whose package carries an English acoustic model: nothing to download.
 
-Three passes over the same samples. A grammar of all the ways to say the text is decoded (wide beams, no lattice: the
-lattice breaks the next pass on half of the utterances); its words are then aligned phone by phone; a free loop over all
-phones tells how well any speech at all would have fitted. The log likelihood ratio per frame between the last two says
-whether the text is what was said; the decoder's own word posteriors do not.
+Three passes over the same samples. A grammar of all the ways to say the text is decoded (wide beams); its words are then
+aligned phone by phone; a free loop over all phones tells how well any speech at all would have fitted. The log likelihood
+ratio per frame between the last two says whether the text is what was said.
 """
 
 from __future__ import annotations
@@ -15,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from sottovoce.models import sphinx
 from sottovoce.models.align.grammar import Grammar, grammar_of
 from sottovoce.models.align.refusals import AlignmentFailed, AlignmentMismatch, LanguageNotSupported
 from sottovoce.models.align.spoken import pieces
-from sottovoce.models.audio import Speech, resample
+from sottovoce.models.audio import Speech
 from sottovoce.models.pronounce import Pronouncer
 from sottovoce.models.records import LedgerEntry, Phone, Word
 from sottovoce.models.settings import require
 
-RATE_HZ, FRAME_S = 16_000, 0.01
-NATS = 1024 * np.log(1.0001)  # the decoder counts in units of 2^10 times log 1.0001
+FRAME_S = 1 / sphinx.FRAMES_PER_S
 FILLERS = ("<", "[")
 PRONUNCIATIONS = 4  # of a word that the dictionary lacks: names are said in more ways than one
 
@@ -69,25 +68,13 @@ class PocketSphinx:
         require(*((getattr(self, name) <= 0, f"{name}: must be at most 0") for name in names))
 
     def setup(self) -> None:
-        import pocketsphinx
-
-        self._decoder = pocketsphinx.Decoder(
-            hmm=pocketsphinx.get_model_path("en-us/en-us"),
-            dict=pocketsphinx.get_model_path("en-us/cmudict-en-us.dict"),
-            lm=None,
-            beam=1e-200,
-            wbeam=1e-200,
-            pbeam=1e-200,
-            bestpath=False,
-            loglevel="FATAL",
-        )
-        self._decoder.add_allphone_file("loop", None)
+        self._decoder = sphinx.new_decoder(dictionary=True, beam=1e-200, word_beam=1e-200)
 
     def align(self, speech: Speech, text: str, language: str | None = None) -> tuple[Word, ...]:
         _refuse_unless_english(language)
         spoken = pieces(text)
         grammar = grammar_of([piece.forms for piece in spoken], self._known)
-        segments = self._segments(_pcm(speech), grammar)
+        segments = self._segments(sphinx.pcm_of(speech), grammar)
         self._refuse_mismatch(segments)
         owners = grammar.owners([segment.name for segment in segments if not segment.is_pause])
         said = [segment for segment in segments if not segment.is_pause]
@@ -127,7 +114,7 @@ class PocketSphinx:
     def _segments(self, pcm: bytes, grammar: Grammar) -> list[Segment]:
         decoder = self._decoder
         decoder.add_fsg("text", decoder.create_fsg("text", 0, grammar.final, grammar.arcs))
-        self._decode("text", pcm)
+        sphinx.decode(decoder, "text", pcm)
         heard = [_bare(segment.word) for segment in decoder.seg()] if decoder.hyp() is not None else []
         if not grammar.accepts([name for name in heard if not name.startswith(FILLERS)]):
             raise AlignmentFailed
@@ -135,23 +122,13 @@ class PocketSphinx:
             decoder.set_alignment()
         except RuntimeError:
             raise AlignmentFailed from None
-        self._decode(None, pcm)
+        sphinx.decode(decoder, None, pcm)
         aligned = [
             (_bare(word.name), [(phone.name, phone.start, phone.duration, phone.score) for phone in word])
             for word in decoder.get_alignment()
         ]
-        self._decode("loop", pcm)
-        free = _free_scores(decoder)
+        free = sphinx.free_scores(decoder, pcm)
         return [_segment(name, phones, free) for name, phones in aligned if phones]
-
-    def _decode(self, search: str | None, pcm: bytes) -> None:
-        # The noise tracker remembers the last utterance: without this the result would depend on the order of the corpus.
-        self._decoder.reinit_feat()
-        if search:
-            self._decoder.activate_search(search)
-        self._decoder.start_utt()
-        self._decoder.process_raw(pcm, full_utt=True)
-        self._decoder.end_utt()
 
     def _refuse_mismatch(self, segments: Sequence[Segment]) -> None:
         words = [segment for segment in segments if not segment.is_pause]
@@ -171,26 +148,12 @@ def _refuse_unless_english(language: str | None) -> None:
         raise LanguageNotSupported
 
 
-def _pcm(speech: Speech) -> bytes:
-    samples = resample(speech, RATE_HZ).samples.astype(np.float64)
-    return np.clip(np.round(samples * 32767), -32768, 32767).astype(np.int16).tobytes()
-
-
 def _bare(name: str) -> str:
     return re.sub(r"\(\d+\)$", "", name)
 
 
-def _free_scores(decoder: Any) -> np.ndarray:
-    """The free loop's score of each frame."""
-    found = [(s.start_frame, s.end_frame, decoder.get_logmath().log(s.ascore)) for s in decoder.seg()]
-    scores = np.zeros(max((end for _, end, _ in found), default=-1) + 1)
-    for begin, end, score in found:
-        scores[begin : end + 1] = score / (end + 1 - begin)
-    return scores
-
-
 def _segment(name: str, phones: Sequence[tuple[str, int, int, float]], free: np.ndarray) -> Segment:
-    fits = [(score - float(free[start : start + length].sum())) * NATS for _, start, length, score in phones]
+    fits = [(score - float(free[start : start + length].sum())) * sphinx.NATS for _, start, length, score in phones]
     sounds = tuple(Phone(label, start * FRAME_S, (start + length) * FRAME_S) for label, start, length, _ in phones)
     begin, end = phones[0][1], phones[-1][1] + phones[-1][2]
     return Segment(name, begin, end, sum(fits) / (end - begin), min(fits), sounds)

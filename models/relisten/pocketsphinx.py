@@ -2,8 +2,9 @@
 
 A grammar holds the kept words in order. Where words were removed it offers a choice: nothing, a removed word, or its first
 or last half, for a mask that lies half beside a word leaves half of it. Each word is said as the aligner heard it, phone by
-phone. What the decoder chooses is what is still heard. It shares the aligner's acoustic model, so it catches masks that lie in
-the wrong place, not sounds that this model never hears.
+phone. What the decoder chooses is still heard if it also fits nearly as well as a free loop over all phones: a decoder that
+has only these words to choose from takes one for a breath. It shares the aligner's acoustic model, so it catches masks that
+lie in the wrong place, not sounds that this model never hears.
 """
 
 from __future__ import annotations
@@ -15,31 +16,39 @@ from typing import Any
 
 import numpy as np
 
+from sottovoce.models import sphinx
 from sottovoce.models.audio import Speech, resample
+from sottovoce.models.errors import Refusal
 from sottovoce.models.masked_words import MaskedWords
 from sottovoce.models.pronounce import Pronouncer
 from sottovoce.models.records import LedgerEntry, Word
 from sottovoce.models.settings import require
+from sottovoce.models.sphinx import FRAMES_PER_S, RATE_HZ
 
-RATE_HZ, FRAME = 16_000, 512
-FRAMES_PER_S = 100
+FRAME = 512
 FAINT = 2e-5
 ABOVE_BACKGROUND = 8.0
 REMOVED = "removed"
 MIN_HALF_PHONES = 2
-ARPABET = re.compile(r"[A-Z]{1,2}")
 Transition = tuple[int, int, float] | tuple[int, int, float, str]
+
+
+class SoundUnknown(Refusal):
+    code = "sound_unknown"
+    allowed = "removed words of which the aligner gives the phones, or letters that can be pronounced"
 
 
 @dataclass
 class PocketSphinxListener:
     """A removed word counts as heard if `min_frames` (of 10 ms) of it lie outside the masks and above the background.
 
-    `guard_ms` is the masker's guard band, which belongs to the masks. `prior` is the weight of a removed word before
-    listening, `skip` that of a kept word's absence.
+    It must also fit: `fit_floor` is in nats per frame against the free loop. `guard_ms` is the masker's guard band, which
+    belongs to the masks. `prior` is the weight of a removed word before listening, `skip` that of a kept word's absence.
+    docs/speech.md shows how the first two were chosen.
     """
 
-    min_frames: int = 10
+    min_frames: int = 5
+    fit_floor: float = -2.5
     guard_ms: float = 50.0
     prior: float = 0.1
     skip: float = 1e-6
@@ -51,43 +60,29 @@ class PocketSphinxListener:
             (0 < self.prior < 1, "prior: must lie between 0 and 1"),
             (0 < self.skip < 1, "skip: must lie between 0 and 1"),
             (1 <= self.min_frames <= 50, "min_frames: must lie in [1, 50]"),
+            (self.fit_floor <= 0, "fit_floor: must be at most 0"),
             (0 <= self.guard_ms <= 1000, "guard_ms: must lie in [0, 1000]"),
         )
 
     def setup(self) -> None:
-        import pocketsphinx
-
-        self._decoder = pocketsphinx.Decoder(
-            hmm=pocketsphinx.get_model_path("en-us/en-us"),
-            dict=None,
-            lm=None,
-            beam=1e-120,
-            wbeam=1e-100,
-            pbeam=1e-120,
-            bestpath=False,
-            loglevel="FATAL",
-        )
+        self._decoder = sphinx.new_decoder(dictionary=False, beam=1e-120, word_beam=1e-100)
 
     def heard(self, speech: Speech, text: str, words: Sequence[Word], masked: MaskedWords) -> frozenset[int]:
-        owners: dict[str, set[int]] = {}
-        transitions: list[Transition] = []
-        for index, word in enumerate(words):
-            phones = self._phones(text, word)
-            if index not in masked.indices:
-                transitions.append((index, index + 1, 1 - self.skip, self._sound(phones)))
-                transitions.append((index, index + 1, self.skip))  # a shifted mask may have wiped out a kept word
-                continue
-            transitions.append((index, index + 1, 1 - self.prior))
-            for part in _parts(phones):
-                name = self._sound(part, REMOVED)
-                owners.setdefault(name, set()).add(index)
-                transitions.append((index, index + 1, self.prior, name))
-        if not owners:
-            return frozenset()
+        transitions, owners = self._grammar(text, words, masked)
         guard_s = self.guard_ms / 1000
         masks = [(max(0.0, begin_s - guard_s), end_s + guard_s) for begin_s, end_s in masked.stretches]
-        names = self._decode(speech, masks, transitions, len(words))
-        return frozenset(index for name in names for index in owners.get(name, ()))
+        samples = with_background(resample(speech, RATE_HZ).samples, masks)
+        sounding = _sounding(samples, masks)
+        pcm = sphinx.pcm_of(Speech(samples, RATE_HZ))
+        self._decoder.add_fsg("masked", self._decoder.create_fsg("masked", 0, len(words), transitions))
+        sphinx.decode(self._decoder, "masked", pcm)
+        found = sphinx.segments(self._decoder) if self._decoder.hyp() is not None else []
+        chosen = [s for s in found if s[0] in owners and sounding[s[1] : s[2]].sum() >= self.min_frames]
+        if not chosen:
+            return frozenset()
+        free = sphinx.free_scores(self._decoder, pcm)
+        fits = [(name, (score - free[a:b].sum()) * sphinx.NATS / (b - a)) for name, a, b, score in chosen]
+        return frozenset(index for name, fit in fits if fit >= self.fit_floor for index in owners[name])
 
     def ledger(self) -> LedgerEntry:
         return LedgerEntry(
@@ -95,14 +90,36 @@ class PocketSphinxListener:
             mechanism="pocketsphinx",
             says="Masked speech is listened to again; an utterance in which a removed word is still heard is refused.",
             not_protected=("a remainder of a word that is too short for the recogniser to tell from a breath",),
-            parameters={"min_frames": self.min_frames, "guard_ms": self.guard_ms},
+            parameters={"min_frames": self.min_frames, "fit_floor": self.fit_floor, "guard_ms": self.guard_ms},
             assumptions=("it shares its acoustic model with the pocketsphinx aligner",),
         )
 
+    def _grammar(
+        self, text: str, words: Sequence[Word], masked: MaskedWords
+    ) -> tuple[list[Transition], dict[str, set[int]]]:
+        """Transitions from word to word, and which masked words each removed sound belongs to."""
+        owners: dict[str, set[int]] = {}
+        transitions: list[Transition] = []
+        for index, word in enumerate(words):
+            phones = self._phones(text, word)
+            if index not in masked.indices:
+                transitions.append((index, index + 1, self.skip))  # a shifted mask may have wiped out a kept word
+                if phones:
+                    transitions.append((index, index + 1, 1 - self.skip, self._sound(phones)))
+                continue
+            if not phones:
+                raise SoundUnknown
+            transitions.append((index, index + 1, 1 - self.prior))
+            for part in _parts(phones):
+                name = self._sound(part, REMOVED)
+                owners.setdefault(name, set()).add(index)
+                transitions.append((index, index + 1, self.prior, name))
+        return transitions, owners
+
     def _phones(self, text: str, word: Word) -> list[str]:
-        labels = [phone.label for phone in word.phones]
-        if labels and all(ARPABET.fullmatch(label) for label in labels):
-            return [label for label in labels if label != "SIL"]
+        labels = [phone.label for phone in word.phones if phone.label != "SIL"]
+        if labels and set(sphinx.PHONES.split()).issuperset(labels):
+            return labels
         self._pronouncer = self._pronouncer or Pronouncer()
         guesses = self._pronouncer.pronounce(re.sub(r"[^a-z']", "", text[word.begin : word.end].lower()))
         return guesses[0].split() if guesses else []
@@ -113,23 +130,6 @@ class PocketSphinxListener:
         if self._decoder.lookup_word(name) is None:
             self._decoder.add_word(name, " ".join(phones), update=False)
         return name
-
-    def _decode(
-        self, speech: Speech, stretches: Sequence[tuple[float, float]], transitions: Sequence[Transition], final: int
-    ) -> list[str]:
-        decoder = self._decoder
-        samples = with_background(resample(speech, RATE_HZ).samples, stretches)
-        pcm = np.clip(np.round(samples * 32767), -32768, 32767).astype(np.int16).tobytes()
-        decoder.add_fsg("masked", decoder.create_fsg("masked", 0, final, list(transitions)))
-        decoder.reinit_feat()
-        decoder.activate_search("masked")
-        decoder.start_utt()
-        decoder.process_raw(pcm, full_utt=True)
-        decoder.end_utt()
-        if decoder.hyp() is None:
-            return []
-        sounding = _sounding(samples, stretches)
-        return [s.word for s in decoder.seg() if sounding[s.start_frame : s.end_frame + 1].sum() >= self.min_frames]
 
 
 def _sounding(samples: np.ndarray, stretches: Sequence[tuple[float, float]]) -> np.ndarray:
@@ -170,8 +170,6 @@ def with_background(samples: np.ndarray, stretches: Sequence[tuple[float, float]
 
 def _parts(phones: Sequence[str]) -> Iterator[Sequence[str]]:
     """The whole word and, where they are long enough to tell anything, its halves."""
-    if not phones:
-        return
     yield phones
     half = len(phones) // 2
     if half >= MIN_HALF_PHONES:

@@ -7,6 +7,8 @@ the others sounds like a removed word (phones differ by at most `tolerance` of t
 from __future__ import annotations
 
 import difflib
+import functools
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -25,52 +27,21 @@ RATE_HZ = 16_000
 WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 
 
-class _Writes:
-    """A listener made from anything that turns speech into text."""
-
-    tolerance: float
-    name: str
-    _pronouncer: Pronouncer | None = None
-
-    def transcribe(self, speech: Speech) -> str:
-        raise NotImplementedError
-
-    def heard(self, speech: Speech, text: str, words: Sequence[Word], masked: MaskedWords) -> frozenset[int]:
-        kept = _words(text_between(text, 0, len(text), masked.removed))
-        extra = _unexplained(_words(self.transcribe(resample(speech, RATE_HZ))), kept)
-        removed = {index: _words(text[words[index].begin : words[index].end]) for index in masked.indices}
-        return frozenset(i for i, parts in removed.items() if any(self._alike(a, b) for a in parts for b in extra))
-
-    def _alike(self, one: str, other: str) -> bool:
-        if one == other:
-            return True
-        first, second = self._sounds(one), self._sounds(other)
-        if not first or not second:
-            return False
-        ratio = difflib.SequenceMatcher(a=first, b=second, autojunk=False).ratio()
-        return 1 - ratio <= self.tolerance
-
-    def _sounds(self, word: str) -> list[str]:
-        self._pronouncer = self._pronouncer or Pronouncer()
-        return (self._pronouncer.pronounce(word, best=1) or [""])[0].split()
-
-    def ledger(self) -> LedgerEntry:
-        return LedgerEntry(
-            stage="relisten",
-            mechanism=self.name,
-            says="Masked speech is written down by a recogniser that had no part in the masking; an utterance in which "
-            "a removed word is still heard is refused.",
-            not_protected=("what the recogniser does not hear, or writes as another word",),
-            parameters={"tolerance": self.tolerance},
-        )
+def written_again(
+    written: str, text: str, words: Sequence[Word], masked: MaskedWords, tolerance: float
+) -> frozenset[int]:
+    """Indices of masked words that sound like something a recogniser wrote and the kept text does not explain."""
+    kept = _words(text_between(text, 0, len(text), masked.removed))
+    extra = _unexplained(_words(written), kept)
+    removed = {index: _words(text[words[index].begin : words[index].end]) for index in masked.indices}
+    return frozenset(i for i, parts in removed.items() if any(_alike(a, b, tolerance) for a in parts for b in extra))
 
 
 @dataclass
-class Moonshine(_Writes):
+class Moonshine:
     """Moonshine tiny, whose weights lie inside the package moonshine-voice (MIT): pip install 'sottovoce[asr]'."""
 
     tolerance: float = 0.25
-    name = "moonshine"
     _transcriber: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -85,18 +56,23 @@ class Moonshine(_Writes):
         folder = moonshine_voice.get_model_path("tiny-en")
         self._transcriber = Transcriber(str(folder), moonshine_voice.ModelArch.TINY)
 
-    def transcribe(self, speech: Speech) -> str:
+    def heard(self, speech: Speech, text: str, words: Sequence[Word], masked: MaskedWords) -> frozenset[int]:
+        return written_again(self._write(resample(speech, RATE_HZ)), text, words, masked, self.tolerance)
+
+    def ledger(self) -> LedgerEntry:
+        return _ledger("moonshine", self.tolerance)
+
+    def _write(self, speech: Speech) -> str:
         lines = self._transcriber.transcribe_without_streaming(speech.samples.tolist(), speech.rate_hz).lines
         return " ".join(line.text for line in lines)
 
 
 @dataclass
-class Vosk(_Writes):
+class Vosk:
     """Any Vosk model by path (pip install 'sottovoce[asr]'; models from the Vosk project, Apache-2.0)."""
 
     model: str
     tolerance: float = 0.25
-    name = "vosk"
     _model: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -114,9 +90,13 @@ class Vosk(_Writes):
         except Exception:  # noqa: BLE001 - vosk raises a bare Exception
             raise RunError(f"relisten: {self.model} is not the folder of a Vosk model") from None
 
-    def transcribe(self, speech: Speech) -> str:
-        import json
+    def heard(self, speech: Speech, text: str, words: Sequence[Word], masked: MaskedWords) -> frozenset[int]:
+        return written_again(self._write(resample(speech, RATE_HZ)), text, words, masked, self.tolerance)
 
+    def ledger(self) -> LedgerEntry:
+        return _ledger("vosk", self.tolerance)
+
+    def _write(self, speech: Speech) -> str:
         import vosk
 
         recogniser = vosk.KaldiRecognizer(self._model, speech.rate_hz)
@@ -133,3 +113,32 @@ def _unexplained(heard: Sequence[str], kept: Sequence[str]) -> list[str]:
     matched = difflib.SequenceMatcher(a=heard, b=kept, autojunk=False).get_matching_blocks()
     explained = {index for block in matched for index in range(block.a, block.a + block.size)}
     return [word for index, word in enumerate(heard) if index not in explained]
+
+
+def _alike(one: str, other: str, tolerance: float) -> bool:
+    if one == other:
+        return True
+    first, second = _sounds(one), _sounds(other)
+    if not first or not second:
+        return False
+    return 1 - difflib.SequenceMatcher(a=first, b=second, autojunk=False).ratio() <= tolerance
+
+
+def _sounds(word: str) -> list[str]:
+    return (_pronouncer().pronounce(word, best=1) or [""])[0].split()
+
+
+@functools.cache
+def _pronouncer() -> Pronouncer:
+    return Pronouncer()
+
+
+def _ledger(mechanism: str, tolerance: float) -> LedgerEntry:
+    return LedgerEntry(
+        stage="relisten",
+        mechanism=mechanism,
+        says="Masked speech is written down by a recogniser that had no part in the masking; an utterance in which "
+        "a removed word is still heard is refused.",
+        not_protected=("what the recogniser does not hear, or writes as another word",),
+        parameters={"tolerance": tolerance},
+    )

@@ -14,8 +14,8 @@ from sottovoce.models.masked_words import MaskedWords, mark
 from sottovoce.models.records import Phone, Span, Word
 from sottovoce.models.relisten import StillHeard, refuse_if_heard
 from sottovoce.models.relisten.nobody import Nobody
-from sottovoce.models.relisten.pocketsphinx import PocketSphinxListener, with_background
-from sottovoce.models.relisten.recognisers import Moonshine, Vosk, _Writes
+from sottovoce.models.relisten.pocketsphinx import PocketSphinxListener, SoundUnknown, with_background
+from sottovoce.models.relisten.recognisers import Moonshine, Vosk, written_again
 
 TEXT = "please send the parcel to carolina tomorrow morning"
 
@@ -70,6 +70,23 @@ def test_words_without_phones_are_pronounced_from_the_text(spoken, listener: Poc
     assert listener.heard(speech, TEXT, bare, dataclasses.replace(masked, stretches=())) == masked.indices
 
 
+def test_letters_of_a_ctc_model_are_not_taken_for_phones(spoken, listener: PocketSphinxListener) -> None:
+    speech, words, masked = spoken
+    spelled = [dataclasses.replace(w, phones=tuple(Phone(c.upper(), 0, 1) for c in "the")) for w in words]
+    assert listener.heard(speech, TEXT, spelled, dataclasses.replace(masked, stretches=())) == masked.indices
+
+
+def test_a_removed_word_whose_sound_nobody_knows_is_refused_and_a_kept_one_is_not(
+    spoken, listener: PocketSphinxListener
+) -> None:
+    speech, words, masked = spoken
+    bare = [dataclasses.replace(word, phones=()) for word in words]
+    quiet = Silence().mask(speech, masked.stretches)
+    with pytest.raises(SoundUnknown):
+        listener.heard(quiet, TEXT.replace("carolina", "55501992"), bare, masked)
+    assert not listener.heard(quiet, TEXT.replace("parcel", "471183"), bare, masked)
+
+
 def test_nothing_removed_needs_no_listening(spoken) -> None:
     speech, words, _ = spoken
     refuse_if_heard(PocketSphinxListener(), speech, TEXT, words, MaskedWords(frozenset(), (), ()))
@@ -87,19 +104,6 @@ def test_masks_are_filled_with_the_background_and_the_rest_stays() -> None:
     assert 0.0005 < np.std(filled[8_100:15_900]) < 0.002 and 0.0005 < np.std(filled[20_100:23_900]) < 0.002
 
 
-class Heard(_Writes):
-    """A recogniser that always writes the same."""
-
-    tolerance = 0.25
-    name = "fixed"
-
-    def __init__(self, written: str):
-        self._written = written
-
-    def transcribe(self, speech: Speech) -> str:
-        return self._written
-
-
 @pytest.mark.parametrize(
     "written, heard",
     [
@@ -113,8 +117,7 @@ class Heard(_Writes):
 def test_what_a_recogniser_writes_counts_only_if_the_kept_text_does_not_explain_it(written: str, heard: bool) -> None:
     words = tuple(Word(m, m + len(w), 0, 1, 1.0) for w in TEXT.split() for m in [TEXT.index(w)])
     masked = mark(TEXT, [Span(TEXT.index("carolina"), TEXT.index("carolina") + 8, "PER")], words)
-    silence = Speech(np.zeros(16_000, np.float32), 16_000)
-    assert bool(Heard(written).heard(silence, TEXT, words, masked)) == heard
+    assert bool(written_again(written, TEXT, words, masked, tolerance=0.25)) == heard
 
 
 @pytest.mark.slow
@@ -137,6 +140,7 @@ def test_settings_out_of_range_are_refused() -> None:
     for make in (
         lambda: PocketSphinxListener(prior=0.0),
         lambda: PocketSphinxListener(min_frames=0),
+        lambda: PocketSphinxListener(fit_floor=1.0),
         lambda: Moonshine(tolerance=2.0),
         lambda: Vosk(model=""),
     ):
