@@ -1,9 +1,11 @@
 """Real-time factors of the speech stages on one core: processor seconds for each second of audio.
 
     .venv/bin/python benchmarks/speech.py [--input CORPUS] [--limit N] [--config job.yaml]
+    .venv/bin/python benchmarks/speech.py --voices mcadams voicemask vtln phonetic
 
 Without --input the bundled demo corpus is used. All stages run in one process, one after the other, over the same
-recordings, so that their figures add up to that of the whole chain.
+recordings, so that their figures add up to that of the whole chain. With --voices only these voices are compared, each
+on the same aligned recordings; alignment, which phonetic and xvector need, has a row of its own.
 """
 
 from __future__ import annotations
@@ -25,10 +27,46 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=100)
     parser.add_argument("--config")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--voices", nargs="+", metavar="MEMBER", help="compare these voices instead of the stages")
     args = parser.parse_args()
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"  # before numpy is loaded: the claim is about one core
-    measure(args)
+    compare_voices(args) if args.voices else measure(args)
+
+
+def compare_voices(args: argparse.Namespace) -> None:
+    from sottovoce.models.audio import load
+    from sottovoce.models.errors import Refusal
+    from sottovoce.models.randomness import fresh_secret
+    from sottovoce.models.records import Utterance
+    from sottovoce.pipelines.job_file import read_job
+    from sottovoce.pipelines.read_locally import read_member, read_utterances
+    from sottovoce.transforms.corpus import open_file
+
+    aligner = read_job(args.config, args.set).specs["align"].make()
+    aligner.setup()
+    found = [record for record in read_utterances(args.input) if isinstance(record, Utterance) and record.audio]
+    aligned, seconds = [], {"align": 0.0}
+    for utterance in found[:: max(1, len(found) // args.limit)][: args.limit]:
+        try:
+            speech = load(utterance.audio, open_file)
+            began = time.process_time()
+            aligned.append((utterance, speech, aligner.align(speech, utterance.text, utterance.language)))
+            seconds["align"] += time.process_time() - began
+        except Refusal:
+            continue
+    secret, audio_s = fresh_secret(), sum(speech.duration_s for _, speech, _ in aligned)
+    for name in args.voices:
+        voice = read_member("voice", "--voices", name).make()
+        voice.setup()
+        voice.transform(*aligned[0], secret)  # what is loaded on first use is no part of the factor
+        began = time.process_time()
+        for item in aligned:
+            voice.transform(*item, secret)
+        seconds[name] = time.process_time() - began
+    print(f"{len(aligned)} recordings, {audio_s:.0f} s of audio")
+    for name, spent in seconds.items():
+        print(f"  {name:<12} {spent / audio_s:.4f}")
 
 
 def measure(args: argparse.Namespace) -> None:
