@@ -57,12 +57,12 @@ class Moonshine:
         self._transcriber = Transcriber(str(folder), moonshine_voice.ModelArch.TINY)
 
     def heard(self, speech: Speech, text: str, words: Sequence[Word], masked: MaskedWords) -> frozenset[int]:
-        return written_again(self._write(resample(speech, RATE_HZ)), text, words, masked, self.tolerance)
+        return written_again(self.transcribe(resample(speech, RATE_HZ)), text, words, masked, self.tolerance)
 
     def ledger(self) -> LedgerEntry:
         return _ledger("moonshine", self.tolerance)
 
-    def _write(self, speech: Speech) -> str:
+    def transcribe(self, speech: Speech) -> str:
         lines = self._transcriber.transcribe_without_streaming(speech.samples.tolist(), speech.rate_hz).lines
         return " ".join(line.text for line in lines)
 
@@ -91,12 +91,12 @@ class Vosk:
             raise RunError(f"relisten: {self.model} is not the folder of a Vosk model") from None
 
     def heard(self, speech: Speech, text: str, words: Sequence[Word], masked: MaskedWords) -> frozenset[int]:
-        return written_again(self._write(resample(speech, RATE_HZ)), text, words, masked, self.tolerance)
+        return written_again(self.transcribe(resample(speech, RATE_HZ)), text, words, masked, self.tolerance)
 
     def ledger(self) -> LedgerEntry:
         return _ledger("vosk", self.tolerance)
 
-    def _write(self, speech: Speech) -> str:
+    def transcribe(self, speech: Speech) -> str:
         import vosk
 
         recogniser = vosk.KaldiRecognizer(self._model, speech.rate_hz)
