@@ -14,6 +14,7 @@ TABLE = {
     "pocketsphinx": "sottovoce.models.relisten.pocketsphinx:PocketSphinxListener",
     "moonshine": "sottovoce.models.relisten.recognisers:Moonshine",
     "vosk": "sottovoce.models.relisten.recognisers:Vosk",
+    "hf": "sottovoce.models.relisten.hf_recogniser:HuggingFace",
     "none": "sottovoce.models.relisten.nobody:Nobody",
 }
 

@@ -60,7 +60,7 @@ class Moonshine:
         return written_again(self.transcribe(resample(speech, RATE_HZ)), text, words, masked, self.tolerance)
 
     def ledger(self) -> LedgerEntry:
-        return _ledger("moonshine", self.tolerance)
+        return recogniser_ledger("moonshine", self.tolerance)
 
     def transcribe(self, speech: Speech) -> str:
         lines = self._transcriber.transcribe_without_streaming(speech.samples.tolist(), speech.rate_hz).lines
@@ -94,7 +94,7 @@ class Vosk:
         return written_again(self.transcribe(resample(speech, RATE_HZ)), text, words, masked, self.tolerance)
 
     def ledger(self) -> LedgerEntry:
-        return _ledger("vosk", self.tolerance)
+        return recogniser_ledger("vosk", self.tolerance)
 
     def transcribe(self, speech: Speech) -> str:
         import vosk
@@ -133,7 +133,7 @@ def _pronouncer() -> Pronouncer:
     return Pronouncer()
 
 
-def _ledger(mechanism: str, tolerance: float) -> LedgerEntry:
+def recogniser_ledger(mechanism: str, tolerance: float) -> LedgerEntry:
     return LedgerEntry(
         stage="relisten",
         mechanism=mechanism,

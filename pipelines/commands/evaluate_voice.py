@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         default=["moonshine"],
         metavar="MEMBER",
-        help="moonshine, vosk:PATH (default moonshine)",
+        help="moonshine, vosk:PATH, hf:NAME (default moonshine)",
     )
     parser.add_argument("--no-naturalness", action="store_true", help="leave DNSMOS and PLCMOS out")
     parser.add_argument("--listen", type=int, default=150, metavar="N", help="utterances for WER and naturalness (150)")
@@ -100,7 +100,7 @@ def _measures(args: argparse.Namespace, picked: tuple[frozenset[str], dict[str, 
     recognisers = {value.partition(":")[0]: read_member("relisten", "--recogniser", value) for value in args.recogniser}
     silent = [name for name, spec in recognisers.items() if not hasattr(spec.make(), "transcribe")]
     if silent:
-        raise SettingsError([f"--recogniser {silent[0]}: writes nothing down; allowed: moonshine, vosk:PATH"])
+        raise SettingsError([f"--recogniser {silent[0]}: writes nothing down; allowed: moonshine, vosk:PATH, hf:NAME"])
     (args.out / "samples").mkdir(parents=True, exist_ok=True)
     listened, samples = picked
     folder = str(args.out / "samples")
