@@ -93,7 +93,8 @@ def _micro_batches(bench: Workbench, step: int) -> StepResult:
     settings, processes, flat = bench.plan.settings, bench.processes, bench.flat
     drawn = bench.sampler.draw(step)
     mine = range(processes.rank * len(drawn) // processes.count, (processes.rank + 1) * len(drawn) // processes.count)
-    std = device_noise(bench.plan, step, processes.count)
+    share = 1 / settings.n_micro
+    std = device_noise(bench.plan, step, processes.count) * share
     weigh_noise = bench.alphas if settings.mode == "sound" else None
     total, losses, clipped = None, [], 0
     for part in mine:
@@ -103,7 +104,7 @@ def _micro_batches(bench: Workbench, step: int) -> StepResult:
         if batch is not None:
             loss = bench.loss(batch, step, part)
             loss.backward()
-            clipped += bool(flat.clip(settings.clip, bench.alphas) > settings.clip)
+            clipped += bool(flat.clip(settings.clip, bench.alphas, share) > settings.clip)
             losses.append(loss.detach())
         flat.add_noise(bench.noise.standard(step, part), std, weigh_noise)  # an empty micro-batch is noised as well
         if len(mine) > 1:
@@ -111,7 +112,6 @@ def _micro_batches(bench: Workbench, step: int) -> StepResult:
     if total is not None:
         flat.vector.copy_(total)
     processes.add_in_order(flat.vector)
-    flat.vector.div_(settings.n_micro)
     return StepResult(_mean(losses), clipped / len(mine))
 
 

@@ -24,15 +24,18 @@ class FlatGradients:
     def clear(self) -> None:
         self.vector.zero_()
 
-    def clip(self, norm: float, alphas: dict[str, float] | None) -> Tensor:
-        """Scale the whole so that g_k / alpha_k, taken together, are at most `norm` long; returns the length before."""
+    def clip(self, norm: float, alphas: dict[str, float] | None, share: float = 1.0) -> Tensor:
+        """Scale the whole so that g_k / alpha_k, taken together, are at most `norm` long, and take `share` of that.
+
+        Returns the length before.
+        """
         if alphas is None:
             length = torch.linalg.vector_norm(self.vector)
         else:
             lengths = torch.stack(torch._foreach_norm(list(self.stretches.values())))
             scales = torch.tensor([alphas[name] for name in self.names], device=lengths.device)
             length = torch.linalg.vector_norm(lengths / scales)
-        self.vector.mul_((norm / length.clamp_min(1e-12)).clamp_max(1.0))
+        self.vector.mul_((norm / length.clamp_min(1e-12)).clamp_max(1.0) * share)
         return length
 
     def add_noise(self, noise: Tensor, std: float, alphas: dict[str, float] | None) -> None:

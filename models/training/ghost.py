@@ -54,8 +54,10 @@ def clip_per_unit(
         norms = torch.stack(squares).sum(0).sqrt()
         weights = (clip / norms.clamp_min(1e-12)).clamp_max(1.0)
         for name, factor in factors.items():
-            gradient, parameter = factor.weighted_sum(weights), parameters[name]
-            parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)
+            parameter = parameters[name]
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+            factor.add_weighted(weights, parameter.grad)
     return losses.detach(), norms
 
 

@@ -21,8 +21,8 @@ class Factor(Protocol):
     def square_norms(self) -> Tensor:
         """[units]: the squared norm of each unit's gradient."""
 
-    def weighted_sum(self, weights: Tensor) -> Tensor:
-        """The sum over units of weight times gradient, in the shape of the parameter."""
+    def add_weighted(self, weights: Tensor, total: Tensor) -> None:
+        """Add the sum over units of weight times gradient to `total`, which has the shape of the parameter."""
 
     def joined(self, other: Any) -> Factor:
         """The same layer was used twice: one gradient, of both uses."""
@@ -43,11 +43,11 @@ class Outer:
             return gram.sum((1, 2)).clamp_min_(0)
         return torch.bmm(self.b.mT, self.a).square_().sum((1, 2))
 
-    def weighted_sum(self, weights: Tensor) -> Tensor:
+    def add_weighted(self, weights: Tensor, total: Tensor) -> None:
         narrow_a = self.a.shape[2] < self.b.shape[2]
         a = (self.a * weights[:, None, None] if narrow_a else self.a).flatten(0, 1)
         b = (self.b if narrow_a else self.b * weights[:, None, None]).flatten(0, 1)
-        return a.mT @ b if self.transposed else b.mT @ a
+        total.addmm_(a.mT, b) if self.transposed else total.addmm_(b.mT, a)
 
     def joined(self, other: Outer) -> Outer:
         return Outer(torch.cat([self.a, other.a], 1), torch.cat([self.b, other.b], 1), self.transposed)
@@ -71,9 +71,8 @@ class Lookup:
         table = self.b.new_zeros(units * self.rows, width).index_add_(0, shifted.flatten(), self.b.flatten(0, 1))
         return table.square_().view(units, -1).sum(1)
 
-    def weighted_sum(self, weights: Tensor) -> Tensor:
-        scaled = (self.b * weights[:, None, None]).flatten(0, 1)
-        return self.b.new_zeros(self.rows, self.b.shape[2]).index_add_(0, self.ids.flatten(), scaled)
+    def add_weighted(self, weights: Tensor, total: Tensor) -> None:
+        total.index_add_(0, self.ids.flatten(), (self.b * weights[:, None, None]).flatten(0, 1))
 
     def joined(self, other: Lookup) -> Lookup:
         return Lookup(torch.cat([self.ids, other.ids], 1), torch.cat([self.b, other.b], 1), self.rows)
@@ -88,8 +87,8 @@ class Direct:
     def square_norms(self) -> Tensor:
         return self.gradients.flatten(1).square().sum(1)
 
-    def weighted_sum(self, weights: Tensor) -> Tensor:
-        return torch.tensordot(weights, self.gradients, dims=1)
+    def add_weighted(self, weights: Tensor, total: Tensor) -> None:
+        total.add_(torch.tensordot(weights, self.gradients, dims=1))
 
     def joined(self, other: Direct) -> Direct:
         return Direct(self.gradients + other.gradients)
@@ -141,8 +140,9 @@ class BothWays:
     def square_norms(self) -> Tensor:
         return torch.stack([way.square_norms() for way in self.ways]).sum(0)
 
-    def weighted_sum(self, weights: Tensor) -> Tensor:
-        return torch.stack([way.weighted_sum(weights) for way in self.ways])
+    def add_weighted(self, weights: Tensor, total: Tensor) -> None:
+        for way, part in zip(self.ways, total, strict=True):
+            way.add_weighted(weights, part)
 
     def joined(self, other: BothWays) -> BothWays:
         return BothWays([mine.joined(theirs) for mine, theirs in zip(self.ways, other.ways, strict=True)])

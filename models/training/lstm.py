@@ -87,47 +87,57 @@ class _TimeLoop(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, slope: Tensor, *_: Any) -> tuple[Tensor | None, ...]:
         weight, mirror, opened, cells, shown, states = ctx.saved_tensors
-        arriving = _in_time(slope, mirror)
-        write, keep, show, proposal = opened.chunk(4, -1)
-        hidden = weight.shape[1]
-        bend = torch.cat([opened[..., : 3 * hidden] * (1 - opened[..., : 3 * hidden]), 1 - proposal.square()], -1)
-        through = show * (1 - shown.square())
-        deltas, back = torch.empty_like(opened), weight.mT.contiguous()
+        arriving, deltas, back = _in_time(slope, mirror), torch.empty_like(opened), weight.mT.contiguous()
+        border = 3 * weight.shape[1]
         later_state = later_cell = None
         for time in range(len(opened) - 1, -1, -1):
-            state = arriving[time] if later_state is None else arriving[time].add_(later_state)
-            cell = state * through[time]
+            gate, delta = opened[time], deltas[time]
+            write, keep, show, proposal = gate.chunk(4, -1)
+            of_write, of_keep, of_show, of_proposal = delta.chunk(4, -1)
+            state = arriving[time] if later_state is None else later_state.add_(arriving[time])
+            cell = _through_tanh(state * show, shown[time])
             if later_cell is not None:
                 cell.add_(later_cell)
-            of_write, of_keep, of_show, of_proposal = deltas[time].chunk(4, -1)
-            torch.mul(cell, proposal[time], out=of_write)
+            torch.mul(cell, proposal, out=of_write)
             torch.mul(state, shown[time], out=of_show)
-            torch.mul(cell, write[time], out=of_proposal)
+            torch.mul(cell, write, out=of_proposal)
             if time:
                 torch.mul(cell, cells[time - 1], out=of_keep)
+                later_cell = cell.mul_(keep)
             else:
                 of_keep.zero_()
-            deltas[time].mul_(bend[time])
+            _through_sigmoid(delta[..., :border], gate[..., :border])
+            _through_tanh(of_proposal, proposal)
             if time:
-                later_state, later_cell = torch.bmm(deltas[time], back), cell.mul_(keep[time])
+                later_state = torch.bmm(delta, back)
         of_weight = None
         if ctx.needs_input_grad[1]:
-            flat = deltas.transpose(0, 1).flatten(1, 2)
-            of_weight = torch.bmm(states[:-1].transpose(0, 1).flatten(1, 2).mT, flat)
+            before, flat = (part.transpose(0, 1).flatten(1, 2) for part in (states[:-1], deltas))
+            of_weight = torch.bmm(before.mT, flat)
         return _in_words(deltas, mirror), of_weight, None
 
 
+def _through_sigmoid(slope: Tensor, value: Tensor) -> Tensor:
+    return torch.ops.aten.sigmoid_backward.grad_input(slope, value, grad_input=slope)
+
+
+def _through_tanh(slope: Tensor, value: Tensor) -> Tensor:
+    return torch.ops.aten.tanh_backward.grad_input(slope, value, grad_input=slope)
+
+
 def _in_time(values: Tensor, mirror: Tensor) -> Tensor:
-    """[rows, words, 2 x width] -> [time, direction, rows, width], a fresh tensor."""
-    there, back = values.chunk(2, -1)
-    return torch.stack([there, _reordered(back, mirror)]).permute(2, 0, 1, 3).contiguous()
+    """[rows, words, 2 x width] -> [time, direction, rows, width], a fresh tensor made in one pass."""
+    rows, words = mirror.shape
+    first = torch.arange(rows, device=mirror.device) * words
+    places = torch.stack([torch.arange(words, device=mirror.device).expand_as(mirror), mirror]).permute(2, 0, 1) + first
+    chosen = places * 2 + torch.arange(2, device=mirror.device).view(1, 2, 1)
+    return values.reshape(2 * rows * words, -1).index_select(0, chosen.flatten()).view(words, 2, rows, -1)
 
 
 def _in_words(values: Tensor, mirror: Tensor) -> Tensor:
-    """[time, direction, rows, width] -> [rows, words, 2 x width]."""
-    there, back = values.permute(1, 2, 0, 3).unbind(0)
-    return torch.cat([there, _reordered(back, mirror)], -1)
-
-
-def _reordered(values: Tensor, order: Tensor) -> Tensor:
-    return values.gather(1, order.unsqueeze(-1).expand(-1, -1, values.shape[-1]))
+    """[time, direction, rows, width] -> [rows, words, 2 x width], the same way back."""
+    rows, words = mirror.shape
+    times = torch.stack([torch.arange(words, device=mirror.device).expand_as(mirror), mirror], -1)
+    chosen = (times * 2 + torch.arange(2, device=mirror.device)) * rows
+    chosen = chosen + torch.arange(rows, device=mirror.device).view(-1, 1, 1)
+    return values.reshape(2 * rows * words, -1).index_select(0, chosen.flatten()).view(rows, words, -1)

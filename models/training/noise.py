@@ -15,7 +15,7 @@ from torch import Tensor
 
 from sottovoce.models.randomness import Secret
 
-CHUNK = 1 << 18  # numbers made at a time: small enough to stay in the cache, large enough to pay the calls
+CHUNK = 1 << 17  # numbers made at a time: small enough to stay in the cache, large enough to pay the calls
 
 
 class NoiseSource:
@@ -39,16 +39,15 @@ def _fill(out: Tensor, key: bytes) -> None:
 
     # each key is used for one stream only, so the counter may begin at zero
     stream = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
-    size = min(CHUNK, len(out) + len(out) % 2)
-    raw = bytearray(4 * size + 15)
-    zeros = memoryview(bytes(4 * size))
-    words = torch.frombuffer(raw, dtype=torch.int32, count=size)
-    half = size // 2
-    for begin in range(0, len(out), size):
+    half = min(CHUNK, len(out) + len(out) % 2) // 2
+    raw, zeros = bytearray(8 * half + 15), memoryview(bytes(8 * half))
+    words = torch.frombuffer(raw, dtype=torch.int32, count=2 * half)
+    radius, angle, normals = torch.empty(half), torch.empty(half), torch.empty(2 * half)
+    for begin in range(0, len(out), 2 * half):
         stream.update_into(zeros, raw)
-        radius = words[:half].bitwise_and_(0x7FFFFFFF).float().add_(0.5).mul_(2.0**-31).log_().mul_(-2).sqrt_()
-        angle = words[half:].float().mul_(math.pi * 2.0**-31)
-        left = len(out) - begin
-        out[begin : begin + half] = (radius * angle.cos())[:left]
-        if left > half:
-            out[begin + half : begin + size] = radius.mul_(angle.sin_())[: left - half]
+        radius.copy_(words[:half].bitwise_and_(0x7FFFFFFF)).add_(0.5).mul_(2.0**-31).log_().mul_(-2).sqrt_()
+        angle.copy_(words[half:]).mul_(math.pi * 2.0**-31)
+        torch.cos(angle, out=normals[:half]).mul_(radius)
+        torch.sin(angle, out=normals[half:]).mul_(radius)
+        stretch = out[begin : begin + 2 * half]
+        stretch.copy_(normals[: len(stretch)])

@@ -2,13 +2,14 @@
 
 An all-reduce adds in an order of its own. Here each process receives one stretch of everybody's vector, adds in the
 order of ranks, and hands the result round (the traffic of a ring all-reduce), so that N processes give bit for bit what
-one process gives that adds N vectors one after the other.
+one process gives that adds N vectors one after the other. Vectors are sent from and received into the place where they
+are used: a copy of all gradients would cost as much as the noise.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -21,6 +22,7 @@ class Processes:
     rank: int
     count: int
     device: torch.device
+    _arrived: dict[int, dict[int, Tensor]] = field(default_factory=dict, repr=False, compare=False)  # by length
 
     @property
     def first(self) -> bool:
@@ -30,15 +32,18 @@ class Processes:
         """`vector` becomes the sum over all processes, on each of them."""
         if self.count == 1:
             return
-        stretch = -(-len(vector) // self.count)
-        sent = torch.nn.functional.pad(vector, (0, stretch * self.count - len(vector)))
-        received = torch.empty_like(sent)
-        dist.all_to_all_single(received, sent)
-        total, *others = received.view(self.count, stretch).unbind(0)
-        for other in others:
-            total.add_(other)
-        dist.all_gather_into_tensor(sent, total.contiguous())
-        vector.copy_(sent[: len(vector)])
+        stretches = vector.tensor_split(self.count)
+        own, others = stretches[self.rank], [rank for rank in range(self.count) if rank != self.rank]
+        if len(vector) not in self._arrived:
+            self._arrived[len(vector)] = {rank: torch.empty_like(own) for rank in others}
+        arrived = self._arrived[len(vector)]
+        _exchange({rank: stretches[rank] for rank in others}, arrived)
+        total, *rest = (own if rank == self.rank else arrived[rank] for rank in range(self.count))
+        for part in rest:
+            total.add_(part)
+        if total is not own:
+            own.copy_(total)
+        _exchange({rank: own for rank in others}, {rank: stretches[rank] for rank in others})
 
     def from_first(self, value: Any) -> Any:
         """What the first process has, on all of them."""
@@ -51,6 +56,14 @@ class Processes:
     def leave(self) -> None:
         if self.count > 1:
             dist.destroy_process_group()
+
+
+def _exchange(sent: dict[int, Tensor], received: dict[int, Tensor]) -> None:
+    """One tensor to and one from each of the other ranks, all at once."""
+    messages = [dist.P2POp(dist.isend, tensor, rank) for rank, tensor in sent.items()]
+    messages += [dist.P2POp(dist.irecv, tensor, rank) for rank, tensor in received.items()]
+    for message in dist.batch_isend_irecv(messages):
+        message.wait()
 
 
 def join(device: str = "auto") -> Processes:
