@@ -19,13 +19,14 @@ from sottovoce.models.audio_refusals import AudioNotFinite
 from sottovoce.models.errors import Refusal
 from sottovoce.models.masked_words import MaskedWords, mark
 from sottovoce.models.randomness import Secret
-from sottovoce.models.records import LedgerEntry, Utterance, Word
+from sottovoce.models.records import LedgerEntry, Phone, Utterance, Word
 from sottovoce.models.settings import require
 from sottovoce.models.voice import Voiced, phone_network
 from sottovoce.models.voice import pool as pools
 from sottovoce.models.voice.fargan import Fargan
 from sottovoce.models.voice.opus_features import HOP, RATE_HZ, Analysis
 from sottovoce.models.voice.phone_track import FRAMES_PER_S, LEAD, PhoneTrack, hushed, track_of, without_words
+from sottovoce.models.voice.pool import PHONES
 from sottovoce.models.voice.prosody import source_prosody
 from sottovoce.models.voice.pseudo_speaker import PseudoSpeakerOptions, PseudoSpeakers, draw_key
 from sottovoce.models.voice.say_phones import Part, PseudoVoice, retimed, say
@@ -154,11 +155,16 @@ def _speech_level(samples: np.ndarray, track: PhoneTrack) -> float:
 
 
 def _moved(words: Sequence[Word], said: PhoneTrack) -> tuple[Word, ...]:
-    """The words where they now stand. Their phones are gone: nobody needs them after the voice."""
+    """The words and their phones where they now stand; a word that is left out keeps its phones' names, not their times."""
     ends = said.begin + said.length
+    begins_s, ends_s = (np.maximum(frames - LEAD, 0) / FRAMES_PER_S for frames in (said.begin, ends))
     out = []
     for index, word in enumerate(words):
         own = np.flatnonzero(said.word == index)
-        begin_s, end_s = (max(int(at) - LEAD, 0) / FRAMES_PER_S for at in (said.begin[own[0]], ends[own[-1]]))
-        out.append(replace(word, begin_s=begin_s, end_s=end_s, phones=()))
+        begin_s, end_s = float(begins_s[own[0]]), float(ends_s[own[-1]])
+        if said.left_out[own[0]]:
+            phones = tuple(replace(phone, begin_s=begin_s, end_s=end_s) for phone in word.phones)
+        else:
+            phones = tuple(Phone(PHONES[said.phone[at]], float(begins_s[at]), float(ends_s[at])) for at in own)
+        out.append(replace(word, begin_s=begin_s, end_s=end_s, phones=phones))
     return tuple(out)
