@@ -1,7 +1,8 @@
 """What all nights together have taken and spent, from the `_state` tables of the runs in an output folder.
 
 A speaker's figure is the sum of what each night charged (basic composition; a dialogue is taken once and its draws are
-permanent, so no charge is repeated). Quantiles are values that occur, the higher one where two would do.
+permanent, so no charge is repeated). The delta is that of the lists counted in the corpus, for a speaker of
+every night. Quantiles are values that occur, the higher one where two would do.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ def cumulative_ledger(output: str, speaker_epsilon: float | None) -> dict[str, A
         "speakers_charged": len(spent),
         "turns_charged": pc.sum(spent["units"]).as_py() or 0,
         "epsilon_per_speaker": _distribution(spent["epsilon"]),
+        "delta_of_lists_at_most": sum(run.record.get("delta_of_lists", 0.0) for run in runs),
     }
     if speaker_epsilon is not None:
         used_up = pc.greater_equal(spent["epsilon"], speaker_epsilon - ROUNDING)

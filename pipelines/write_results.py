@@ -22,6 +22,7 @@ from sottovoce.pipelines.show_progress import exceeds
 from sottovoce.pipelines.summary import FailureSummary, RunSummary, SinkSummary, StageSummary
 from sottovoce.transforms.job import Job
 from sottovoce.transforms.sinks import sink_class
+from sottovoce.transforms.value_distribution import counting_of
 
 TEXT_STAGES = ("read", "skip taken", "detect", "budget", "route", "replace")
 SPEECH_STAGES = ("load", "align", "voice", "mask", "relisten", "slice", "unlink")
@@ -73,6 +74,7 @@ def write_results(job: Job, job_file: JobFile, folder: RunFolder, duration_s: fl
             "stages": tally["stages"],
             "models_loaded": tally["loads"],
         },
+        "delta_of_lists": counting.spent[1] if (counting := counting_of(job.replace)) else 0.0,
         "shards": shards,
     }
 

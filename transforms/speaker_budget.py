@@ -1,7 +1,9 @@
 """Charge each speaker for what replacement reveals, over all nights, and stop at the budget.
 
 A speaker's cost is the sum of the epsilons of the units that randomised response answered for; draws are permanent and a
-dialogue is taken once, so nothing is charged twice. Speech sinks remove their sensitive words and cost nothing here.
+dialogue is taken once, so nothing is charged twice. Speech sinks remove their sensitive words and cost nothing here. A
+night that counts its corpus for lists of surrogates (`value_distribution.py`) charges each speaker whose values it counts
+once, whatever the sink: every night releases lists of its own.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from sottovoce.transforms.route import choose_sink
 from sottovoce.transforms.sinks import sink_class
 from sottovoce.transforms.stage import FAILURES, PASSED, TALLY, Outputs, uncounted, utterance_failure
 from sottovoce.transforms.state import SPEAKERS, ReadState, WriteState, speaker_key
+from sottovoce.transforms.value_distribution import counting_of
 
 STAGE, CHARGES = "budget", "charges"
 SPEAKERS_PER_TABLE = 200_000
@@ -64,6 +67,8 @@ def _by_speaker(batch: Sequence[Utterance], secret: Secret) -> Iterator[tuple[st
 class _Charge(beam.DoFn):
     def __init__(self, job: Job):
         self._job = job
+        counting = counting_of(job.replace)
+        self._counting_epsilon = counting.spent[0] if counting else 0.0
 
     def setup(self) -> None:
         members.load(self._job.replace)
@@ -79,11 +84,14 @@ class _Charge(beam.DoFn):
             return
         spent = sum(epsilon for epsilon, _ in sides["spent"])
         passed, failures, charged, units = [], [], 0.0, 0
+        counting_epsilon = self._counting_epsilon
         for turn in turns:
-            cost = self._cost(turn)
+            counted = counting_epsilon > 0 and self._is_counted(turn)
+            cost = self._cost(turn) + (counting_epsilon if counted else 0.0)
             if spent + charged + cost <= self._job.speaker_epsilon:
                 charged += cost
                 units += cost > 0
+                counting_epsilon = 0.0 if counted else counting_epsilon
                 passed.append(turn)
             elif self._job.beyond_budget == "replace_always":
                 passed.append(dataclasses.replace(turn, replace_always=True))
@@ -110,3 +118,8 @@ class _Charge(beam.DoFn):
         loaded = members.load(self._job.replace)
         with loaded.lock:
             return loaded.member.cost(turn)
+
+    def _is_counted(self, turn: Utterance) -> bool:
+        loaded = members.load(self._job.replace)
+        with loaded.lock:
+            return any(True for _ in loaded.member.values_of(turn))

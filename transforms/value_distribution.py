@@ -68,6 +68,8 @@ class _Contributions(beam.DoFn):
     def process(self, batch: Sequence[Utterance]) -> Iterator[tuple[bytes, Contribution]]:
         strategy = members.load(self._spec).member
         for utterance in batch:
+            if utterance.replace_always:
+                continue  # beyond the speaker's budget: not counted, so that it costs nothing
             unit = ("speaker", utterance.speaker_id) if utterance.speaker_id else ("dialogue", utterance.dialogue_id)
             speaker = self._secret.digest("count speaker", *unit)[:16]
             for type_, value in set(strategy.values_of(utterance)):

@@ -25,6 +25,7 @@ class Strategy(Protocol):
         """Edits of `utterance.text`, sorted, each inside one of `utterance.spans`."""
 
     def cost(self, utterance: Utterance) -> float:
-        """The epsilon that replacing in this utterance spends of its speaker's budget."""
+        """The epsilon that replacing in this utterance spends of its speaker's budget. Counting the corpus beforehand
+        (`counting`, `private_counts.py`) comes on top, once for each speaker and run."""
 
     def ledger(self) -> LedgerEntry: ...

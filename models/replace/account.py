@@ -58,7 +58,7 @@ def ledger_entry(strategy: Accounted, responses: Mapping[str, Sequence[Response]
     worst = max(response.epsilon for response in every)
     p, pi_min = _dominating(strategy, every, worst)
     raw = strategy.values == "corpus_raw"
-    spent, spent_delta = _spent_on_lists(strategy)
+    spent, spent_delta = strategy.counting.spent if strategy.counting else (0.0, 0.0)
     units = {
         "unit": 1,
         "utterance": strategy.units_per_utterance,
@@ -79,7 +79,7 @@ def ledger_entry(strategy: Accounted, responses: Mapping[str, Sequence[Response]
             for name, count in units.items()
         },
     } | _of_detector(strategy, every)
-    if spent_delta:
+    if spent:
         parameters |= {"epsilon_of_list": spent, "delta_of_list": spent_delta}
     sound = {name: math.inf if raw else spent + count * worst for name, count in units.items()}
     return LedgerEntry(
@@ -137,15 +137,6 @@ def _of_detector(strategy: Accounted, responses: Sequence[Response]) -> dict[str
         "fraction_in_clear": 1 - strategy.recall * mean_p,
         "epsilon_random_miss_nominal": nominal,
     }
-
-
-def _spent_on_lists(strategy: Accounted) -> tuple[float, float]:
-    """(epsilon, delta) of counting the corpus; a public list costs nothing."""
-    counting = strategy.counting
-    if counting is None or counting.epsilon is None:
-        return 0.0, 0.0
-    pure = counting.vocabulary == "list" and counting.noise == "laplace"
-    return counting.epsilon, 0.0 if pure else counting.delta
 
 
 def _in_words(strategy: Accounted, epsilon: float) -> str:

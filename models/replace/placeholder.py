@@ -8,6 +8,7 @@ probability 1 - p, and seeing it settles the matter: epsilon is infinite, and al
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -40,7 +41,7 @@ EXAMPLES = {
 
 
 @dataclass
-class _Placeholder:
+class _Placeholder(ABC):
     p: float = 1.0
     recall: float | None = None  # of the detector, for the ledger
     recall_on: str = ""  # the data set on which it was measured
@@ -55,7 +56,7 @@ class _Placeholder:
             (self.recall is None or 0 < self.recall <= 1, "recall: must lie in (0, 1]"),
         )
 
-    def setup(self) -> None:
+    def setup(self) -> None:  # noqa: B027  (not abstract: there is nothing to load)
         """Nothing to load."""
 
     def replace(self, utterance: Utterance, secret: Secret) -> list[Edit]:
@@ -70,8 +71,9 @@ class _Placeholder:
     def cost(self, utterance: Utterance) -> float:
         return math.inf if utterance.spans and self.p < 1 else 0.0
 
+    @abstractmethod
     def marker_for(self, span: Span, old: str) -> str:
-        raise NotImplementedError
+        """What stands in place of `old`, the text of the span."""
 
     def ledger(self) -> LedgerEntry:
         sound = 0.0 if self.p == 1 else math.inf

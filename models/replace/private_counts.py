@@ -36,6 +36,12 @@ class CountSettings:
     values_per_speaker: int
     vocabulary: Literal["open", "list"] = "open"
 
+    @property
+    def spent(self) -> tuple[float, float]:
+        """(epsilon, delta) for each speaker whose values are counted. Exact counts have no price: they cannot be paid."""
+        pure = self.vocabulary == "list" and self.noise == "laplace"
+        return (0.0, 0.0) if self.epsilon is None else (self.epsilon, 0.0 if pure else self.delta)
+
 
 def laplace_scale(epsilon: float, values_per_speaker: int, replace_one: bool = False) -> float:
     """Adding or removing a speaker changes K counts; replacing one by another changes up to 2 K."""

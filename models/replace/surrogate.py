@@ -89,8 +89,10 @@ class _Surrogate(SurrogateOptions):
     def cost(self, utterance: Utterance) -> float:
         if self.values == "corpus_raw":
             return math.inf if utterance.spans else 0.0
-        keys = [unit.key for unit in self.units_of(utterance)]
-        return sum(self._response(key).epsilon for n, key in enumerate(keys) if key is not None and not self._beyond(n))
+        units = [unit for number, unit in enumerate(self.units_of(utterance)) if not self._beyond(number)]
+        if self.values == "corpus":  # the lists are not counted yet: any listed type may get one, and p follows from it
+            return sum(self.target_epsilon or 0.0 for unit in units if unit.type in LISTED)
+        return sum(self._response(unit.key).epsilon for unit in units if unit.key is not None)
 
     def _beyond(self, number: int) -> bool:
         return number >= self.units_per_utterance

@@ -38,6 +38,7 @@ def write_night(
     record = {
         "created": f"2026-01-{number:02d}T00:00:00+00:00",
         "counts": {"dialogues": dialogues, "stages": {"budget": {}}},
+        "delta_of_lists": 1e-6,
         "shards": shards,
     }
     (state.parent / marker).write_text(json.dumps(record))
@@ -57,6 +58,7 @@ def test_charges_of_all_nights_add_up_retired_ones_included(tmp_path):
         "speakers_charged": 2,
         "turns_charged": 5,
         "epsilon_per_speaker": {"median": 6.0, "percentile_95": 6.0, "max": 6.0},
+        "delta_of_lists_at_most": 2e-6,
         "speaker_epsilon": 6.0,
         "speakers_at_the_budget": 1,
     }

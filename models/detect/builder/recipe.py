@@ -21,12 +21,15 @@ DEV_SPLITS = ("dev", "devel", "valid", "validation")
 
 @dataclass(frozen=True)
 class Portion:
-    """One corpus of a build. Splits not named are never learnt from; without `dev`, a stable share is held out."""
+    """One corpus of a build. Splits not named are never learnt from; without `dev`, a stable share is held out.
+
+    `per_epoch`: how many utterances one epoch sees at most; `repeat`: how often it sees each of them."""
 
     train: tuple[str, ...] = ()
     dev: tuple[str, ...] = ()
     hold_out: float = 0.05
     per_epoch: int | None = None
+    repeat: int = 1
     empty_share: float = 1.0
     unlabelled: tuple[str, ...] = ()
 
@@ -130,5 +133,5 @@ def _few_copies(examples: Iterable[Example]) -> list[Example]:
 def _sample(pool: list[Example], portion: Portion, draw: np.random.Generator) -> list[Example]:
     kept = [e for e in pool if e.has_entity() or draw.random() < portion.empty_share]
     if portion.per_epoch is None or portion.per_epoch >= len(kept):
-        return kept
-    return [kept[int(i)] for i in draw.choice(len(kept), portion.per_epoch, replace=False)]
+        return kept * portion.repeat
+    return [kept[int(i)] for i in draw.choice(len(kept), portion.per_epoch, replace=False)] * portion.repeat
