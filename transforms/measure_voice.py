@@ -18,6 +18,7 @@ from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Utterance
 from sottovoce.models.settings import Spec
 from sottovoce.models.spoken import Spoken
+from sottovoce.models.voice import refuse_if_unchanged
 from sottovoce.models.voice_row import Heard, VoiceRow
 from sottovoce.transforms import members
 from sottovoce.transforms.job import Job
@@ -66,6 +67,7 @@ class _Measure:
             began = time.process_time()
             voiced = loaded.member.transform(utterance, spoken.speech, spoken.words, self._secret)
             voice_s = time.process_time() - began
+        refuse_if_unchanged(spoken.speech, voiced.speech)
         listened = key_of(utterance) in self._measures.listened
         recording = hashlib.sha256(spoken.speech.samples.tobytes() + bytes([listened])).hexdigest()
         before = self._measures.known.get(recording) or self._heard(spoken.speech, utterance, listened)

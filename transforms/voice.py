@@ -9,6 +9,7 @@ from sottovoce.models.randomness import Secret
 from sottovoce.models.settings import Spec
 from sottovoce.models.slice import Slicer
 from sottovoce.models.spoken import Spoken
+from sottovoce.models.voice import Voiced, refuse_if_unchanged
 from sottovoce.transforms import members
 from sottovoce.transforms.job import Job
 from sottovoce.transforms.stage import Stage
@@ -36,7 +37,7 @@ class _Anonymise:
         with loaded.lock:
             items = [(spoken.utterance, spoken.speech, spoken.words) for spoken in batch]
             voiced = loaded.member.transform_many(items, self._secret)
-        return [dataclasses.replace(s, speech=v.speech, words=v.words) for s, v in zip(batch, voiced, strict=True)]
+        return [_voiced(one, new) for one, new in zip(batch, voiced, strict=True)]
 
     def one(self, spoken: Spoken) -> Spoken:
         loaded = members.load(self._spec)
@@ -44,4 +45,9 @@ class _Anonymise:
             # A voice of its own for each slice: only then does the voice need to know where the cuts will be.
             cuts = {"slices": self._slicer.groups} if getattr(loaded.member, "assign", None) == "slice" else {}
             voiced = loaded.member.transform(spoken.utterance, spoken.speech, spoken.words, self._secret, **cuts)
-        return dataclasses.replace(spoken, speech=voiced.speech, words=voiced.words)
+        return _voiced(spoken, voiced)
+
+
+def _voiced(spoken: Spoken, voiced: Voiced) -> Spoken:
+    refuse_if_unchanged(spoken.speech, voiced.speech)
+    return dataclasses.replace(spoken, speech=voiced.speech, words=voiced.words)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from sottovoce.models.audio import Speech
+from sottovoce.models.audio import Speech, level, resample
+from sottovoce.models.errors import Refusal
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import LedgerEntry, Utterance, Word
 
@@ -20,12 +21,31 @@ TABLE = {
 }
 
 
+LEAST_CHANGE = 0.05  # of the level
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Voiced:
     """Anonymised speech, and the words where they now stand in it (a voice may stretch time)."""
 
     speech: Speech
     words: tuple[Word, ...]
+
+
+class VoiceUnchanged(Refusal):
+    code = "voice_unchanged"
+    allowed = "speech that the voice can change; a pure tone, for one, has no formants to move"
+
+
+def refuse_if_unchanged(before: Speech, after: Speech) -> None:
+    """Nothing passes a voice as it came, whatever the method: what is left of the difference must be heard."""
+    source = resample(before, after.rate_hz).samples
+    shared = min(len(source), len(after.samples))
+    if abs(len(source) - len(after.samples)) > after.rate_hz // 100:
+        return
+    first, second = source[:shared], after.samples[:shared]
+    if level(first - second) < LEAST_CHANGE * max(level(first), 1e-9):
+        raise VoiceUnchanged
 
 
 class Anonymiser(Protocol):
