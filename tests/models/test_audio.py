@@ -101,6 +101,7 @@ def test_samples_that_are_not_speech_are_refused(tmp_path: Path) -> None:
     assert refused(AudioRef(written(tmp_path, noise(), rate_hz=200))) == "audio_rate_outside"
 
 
+@pytest.mark.slow
 def test_two_hours_are_refused_on_the_header_alone(tmp_path: Path) -> None:
     reads: list[int] = []
 

@@ -49,6 +49,7 @@ def voices(alike: bool) -> list[Piece]:
     return pieces
 
 
+@pytest.mark.slow
 def test_a_voice_of_its_own_links_the_slices_of_an_utterance() -> None:
     for alike in (True, False):
         pieces = voices(alike)

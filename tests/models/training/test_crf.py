@@ -43,6 +43,7 @@ def test_likelihood_marginals_and_best_path_are_exact(case, per_row):
         assert torch.allclose(probabilities[row, :length].sum(-1), torch.ones(length, dtype=torch.float64))
 
 
+@pytest.mark.slow
 def test_slopes_in_closed_form_are_those_of_differences(case):
     emissions, table = (tensor.requires_grad_() for tensor in case)
     assert torch.autograd.gradcheck(lambda e, t: log_partition(e, t, LENGTHS), (emissions, table))

@@ -16,6 +16,7 @@ from sottovoce.models.voice import VoiceUnchanged, refuse_if_unchanged
 
 SECRET = Secret(b"sixteen bytes or more")
 RATE_HZ = 16_000
+pytestmark = pytest.mark.slow
 TIMES_S = np.arange(2 * RATE_HZ) / RATE_HZ
 
 
