@@ -209,7 +209,9 @@ def _attack_row(attack: Attack) -> dict[str, Any]:
 
 
 def _key(study: Study, dataset: str, model: str, method: str) -> str:
-    text = json.dumps([asdict(study), dataset, model, method, METHODS[method]], sort_keys=True, default=str)
+    """All that a row depends on: the other models of the study have no say."""
+    alone = replace(study, models={model: study.models[model]})
+    text = json.dumps([asdict(alone), dataset, model, method, METHODS[method]], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -76,7 +76,6 @@ class StepResult:
 def gradient_of_step(bench: Workbench, step: int) -> StepResult:
     """Leaves the gradient of the step in `bench.flat.vector`, the same on every process."""
     taken = {"paper": _micro_batches, "sound": _micro_batches, "per_example": _per_unit, "plain": _plain}
-    bench.flat.clear()
     return taken[bench.plan.settings.mode](bench, step)
 
 
@@ -98,15 +97,16 @@ def _micro_batches(bench: Workbench, step: int) -> StepResult:
     weigh_noise = bench.alphas if settings.mode == "sound" else None
     total, losses, clipped = None, [], 0
     for part in mine:
-        if total is not None:
-            flat.clear()
         batch = bench.batch_of(drawn[part])
-        if batch is not None:
+        if batch is None:
+            flat.clear()
+        else:
+            flat.let_go()
             loss = bench.loss(batch, step, part)
             loss.backward()
             clipped += bool(flat.clip(settings.clip, bench.alphas, share) > settings.clip)
             losses.append(loss.detach())
-        flat.add_noise(bench.noise.standard(step, part), std, weigh_noise)  # an empty micro-batch is noised as well
+        flat.add_noise(bench.noise.draw(step, part), std, weigh_noise)  # an empty micro-batch is noised as well
         if len(mine) > 1:
             total = flat.vector.clone() if total is None else total.add_(flat.vector)
     if total is not None:
@@ -119,6 +119,7 @@ def _per_unit(bench: Workbench, step: int) -> StepResult:
     settings, processes = bench.plan.settings, bench.processes
     units = np.concatenate(bench.sampler.draw(step))[processes.rank :: processes.count]
     losses, clipped = [], 0
+    bench.flat.clear()
     for number, chunk in enumerate(_chunks(bench, units)):
         bench.seed_dropout(step, number * processes.count + processes.rank)
         batch, rows_per_unit = _padded_units(bench, chunk)
@@ -127,7 +128,7 @@ def _per_unit(bench: Workbench, step: int) -> StepResult:
         clipped += int((norms > settings.clip).sum())
         losses.append((of_rows * batch.weights).sum() / len(chunk))
     std = device_noise(bench.plan, step, processes.count)
-    bench.flat.add_noise(bench.noise.standard(step, processes.rank), std, bench.alphas)
+    bench.flat.add_noise(bench.noise.draw(step, processes.rank), std, bench.alphas)
     processes.add_in_order(bench.flat.vector)
     bench.flat.vector.div_(settings.batch_size)
     return StepResult(_mean(losses), clipped / max(len(units), 1))
@@ -138,6 +139,7 @@ def _plain(bench: Workbench, step: int) -> StepResult:
     units = np.concatenate(bench.sampler.draw(step))[processes.rank :: processes.count]
     batch = bench.batch_of(units)
     losses = []
+    bench.flat.clear()
     if batch is not None:
         loss = bench.loss(batch, step, processes.rank)
         loss.backward()

@@ -122,8 +122,7 @@ def _layer_norm(layer: nn.LayerNorm, seen: tuple[Any, ...], slope: Tensor, r: in
 
 def _recurrence(layer: Recurrence, seen: tuple[Any, ...], slope: Tensor, r: int) -> Iterator[tuple[Tensor, Factor]]:
     """The two directions are two products of one parameter."""
-    _, mirror, states = seen
-    pairs = zip(states_before(states, mirror), slope.chunk(2, -1), strict=True)
+    pairs = zip(states_before(seen[-1]), slope.chunk(2, -1), strict=True)
     yield layer.weight, BothWays([Outer(_places(before, r), _places(b, r), True) for before, b in pairs])
 
 

@@ -9,6 +9,7 @@ dW_recurrent is one product over all times instead of one per time.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -17,7 +18,7 @@ from torch.autograd.function import once_differentiable
 
 
 class Recurrence(nn.Module):
-    """The time loop: gates [rows, words, 2 x 4 hidden] -> states [rows, words, 2 x hidden]."""
+    """The time loop: gates [rows, words, 2 x 4 hidden] -> states [rows, words, 2 x hidden], zero in the padding."""
 
     def __init__(self, hidden: int):
         super().__init__()
@@ -25,10 +26,10 @@ class Recurrence(nn.Module):
         self.hidden = hidden
         self.weight = nn.Parameter(torch.empty(2, hidden, 4 * hidden).uniform_(-bound, bound))
 
-    def forward(self, gates: Tensor, mirror: Tensor) -> Tensor:
+    def forward(self, gates: Tensor, lengths: Tensor) -> Tensor:
         # the recursion stays in the precision of the weights, also under autocast
         with torch.autocast(gates.device.type, enabled=False):
-            return _TimeLoop.apply(gates.to(self.weight.dtype), self.weight, mirror)[0]
+            return _TimeLoop.apply(gates.to(self.weight.dtype), self.weight, lengths)[0]
 
 
 class BiLstm(nn.Module):
@@ -42,79 +43,95 @@ class BiLstm(nn.Module):
             self.project.bias.view(2, 4, hidden)[:, 1] = 1.0
 
     def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
-        place = torch.arange(words.shape[1], device=words.device).expand(len(words), -1)
-        last = lengths.unsqueeze(-1) - 1
-        mirror = torch.where(place <= last, last - place, place)  # its own inverse
-        return self.recur(self.project(words), mirror)
+        return self.recur(self.project(words), lengths)
 
 
-def states_before(states: Tensor, mirror: Tensor) -> tuple[Tensor, Tensor]:
-    """h_{t-1} of each word in each direction, zero at the first one; padding holds what no slope will meet."""
+def states_before(states: Tensor) -> tuple[Tensor, Tensor]:
+    """h_{t-1} of each word in each direction; padding is zero, so a row's last word has nothing behind it."""
     there, back = states.chunk(2, -1)
-    following = nn.functional.pad(back[:, 1:], (0, 0, 0, 1))
-    return nn.functional.pad(there[:, :-1], (0, 0, 1, 0)), following.masked_fill((mirror == 0).unsqueeze(-1), 0)
+    return nn.functional.pad(there[:, :-1], (0, 0, 1, 0)), nn.functional.pad(back[:, 1:], (0, 0, 0, 1))
 
 
 class _TimeLoop(torch.autograd.Function):
-    """Gates in the order write, keep, show, proposal. Inside, tensors are [time, direction, row, width]."""
+    """Gates in the order write, keep, show, proposal. Each direction works on its half of tensors [rows, words, ...]."""
 
     @staticmethod
-    def forward(gates: Tensor, weight: Tensor, mirror: Tensor) -> tuple[Tensor, ...]:
-        hidden = weight.shape[1]
-        opened = _in_time(gates, mirror)
-        shape = (*opened.shape[:3], hidden)
-        cells, shown = opened.new_empty(shape), opened.new_empty(shape)
-        states = opened.new_zeros(shape[0] + 1, *shape[1:])  # states[t] is the state before word t
-        for time, gate in enumerate(opened.unbind(0)):
-            gate.baddbmm_(states[time], weight)
-            gate[..., : 3 * hidden].sigmoid_()
-            gate[..., 3 * hidden :].tanh_()
+    def forward(gates: Tensor, weight: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
+        hidden, (rows, words, _) = weight.shape[1], gates.shape
+        opened = gates.clone(memory_format=torch.contiguous_format)
+        states, cells, shown = (opened.new_empty(rows, words, 2 * hidden) for _ in range(3))
+        inside = (torch.arange(words, device=gates.device) < lengths.unsqueeze(-1)).to(gates.dtype)
+        for way, place, earlier in _places_in_time(words):
+            gate, (state, cell, tanh) = (
+                _half(opened, way, place),
+                (_half(x, way, place) for x in (states, cells, shown)),
+            )
+            if earlier is not None:
+                gate.addmm_(_half(states, way, earlier), weight[way])
+            gate[:, : 3 * hidden].sigmoid_()
+            gate[:, 3 * hidden :].tanh_()
             write, keep, show, proposal = gate.chunk(4, -1)
-            torch.mul(write, proposal, out=cells[time])
-            if time:
-                cells[time].addcmul_(keep, cells[time - 1])
-            torch.tanh(cells[time], out=shown[time])
-            torch.mul(show, shown[time], out=states[time + 1])
-        return _in_words(states[1:], mirror), opened, cells, shown, states
+            torch.mul(write, proposal, out=cell)
+            if earlier is not None:
+                cell.addcmul_(keep, _half(cells, way, earlier))
+            cell.mul_(inside[:, place, None])  # before a row begins, or after it has ended, it remembers nothing
+            torch.tanh(cell, out=tanh)
+            torch.mul(show, tanh, out=state)
+        return states, opened, cells, shown
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
         ctx.mark_non_differentiable(*output[1:])
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(*inputs[1:], *output[1:])
+        ctx.save_for_backward(*inputs[1:], *output)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, slope: Tensor, *_: Any) -> tuple[Tensor | None, ...]:
-        weight, mirror, opened, cells, shown, states = ctx.saved_tensors
-        arriving, deltas, back = _in_time(slope, mirror), torch.empty_like(opened), weight.mT.contiguous()
-        border = 3 * weight.shape[1]
-        later_state = later_cell = None
-        for time in range(len(opened) - 1, -1, -1):
-            gate, delta = opened[time], deltas[time]
+        weight, lengths, states, opened, cells, shown = ctx.saved_tensors
+        border, words = 3 * weight.shape[1], opened.shape[1]
+        inside = (torch.arange(words, device=slope.device) < lengths.unsqueeze(-1)).to(slope.dtype)
+        deltas = torch.empty_like(opened)
+        later: dict[int, tuple[Tensor, Tensor]] = {}  # by direction: slopes by state and cell
+        for way, place, earlier in reversed(list(_places_in_time(words))):
+            gate, delta, tanh = (_half(x, way, place) for x in (opened, deltas, shown))
             write, keep, show, proposal = gate.chunk(4, -1)
             of_write, of_keep, of_show, of_proposal = delta.chunk(4, -1)
-            state = arriving[time] if later_state is None else later_state.add_(arriving[time])
-            cell = _through_tanh(state * show, shown[time])
-            if later_cell is not None:
-                cell.add_(later_cell)
+            state = _half(slope, way, place)
+            if way in later:
+                state = later[way][0].add_(state)
+            cell = _through_tanh(state * show, tanh)
+            if way in later:
+                cell.add_(later[way][1])
+            cell.mul_(inside[:, place, None])
             torch.mul(cell, proposal, out=of_write)
-            torch.mul(state, shown[time], out=of_show)
+            torch.mul(state, tanh, out=of_show)
             torch.mul(cell, write, out=of_proposal)
-            if time:
-                torch.mul(cell, cells[time - 1], out=of_keep)
-                later_cell = cell.mul_(keep)
-            else:
+            if earlier is None:
                 of_keep.zero_()
-            _through_sigmoid(delta[..., :border], gate[..., :border])
+            else:
+                torch.mul(cell, _half(cells, way, earlier), out=of_keep)
+            _through_sigmoid(delta[:, :border], gate[:, :border])
             _through_tanh(of_proposal, proposal)
-            if time:
-                later_state = torch.bmm(delta, back)
+            if earlier is not None:
+                later[way] = torch.mm(delta, weight[way].T), cell.mul_(keep)
         of_weight = None
         if ctx.needs_input_grad[1]:
-            before, flat = (part.transpose(0, 1).flatten(1, 2) for part in (states[:-1], deltas))
-            of_weight = torch.bmm(before.mT, flat)
-        return _in_words(deltas, mirror), of_weight, None
+            pairs = zip(states_before(states), deltas.chunk(2, -1), strict=True)
+            of_weight = torch.stack([before.flatten(0, 1).T @ delta.flatten(0, 1) for before, delta in pairs])
+        return deltas, of_weight, None
+
+
+def _places_in_time(words: int) -> Iterator[tuple[int, int, int | None]]:
+    """(direction, place, the place before it in that direction), in the order of time."""
+    for time in range(words):
+        yield 0, time, time - 1 if time else None
+        yield 1, words - 1 - time, words - time if time else None
+
+
+def _half(tensor: Tensor, way: int, place: int) -> Tensor:
+    """What one direction has at one place: a view [rows, width]."""
+    return tensor[:, place].chunk(2, -1)[way]
 
 
 def _through_sigmoid(slope: Tensor, value: Tensor) -> Tensor:
@@ -123,21 +140,3 @@ def _through_sigmoid(slope: Tensor, value: Tensor) -> Tensor:
 
 def _through_tanh(slope: Tensor, value: Tensor) -> Tensor:
     return torch.ops.aten.tanh_backward.grad_input(slope, value, grad_input=slope)
-
-
-def _in_time(values: Tensor, mirror: Tensor) -> Tensor:
-    """[rows, words, 2 x width] -> [time, direction, rows, width], a fresh tensor made in one pass."""
-    rows, words = mirror.shape
-    first = torch.arange(rows, device=mirror.device) * words
-    places = torch.stack([torch.arange(words, device=mirror.device).expand_as(mirror), mirror]).permute(2, 0, 1) + first
-    chosen = places * 2 + torch.arange(2, device=mirror.device).view(1, 2, 1)
-    return values.reshape(2 * rows * words, -1).index_select(0, chosen.flatten()).view(words, 2, rows, -1)
-
-
-def _in_words(values: Tensor, mirror: Tensor) -> Tensor:
-    """[time, direction, rows, width] -> [rows, words, 2 x width], the same way back."""
-    rows, words = mirror.shape
-    times = torch.stack([torch.arange(words, device=mirror.device).expand_as(mirror), mirror], -1)
-    chosen = (times * 2 + torch.arange(2, device=mirror.device)) * rows
-    chosen = chosen + torch.arange(rows, device=mirror.device).view(-1, 1, 1)
-    return values.reshape(2 * rows * words, -1).index_select(0, chosen.flatten()).view(rows, words, -1)

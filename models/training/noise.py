@@ -9,6 +9,7 @@ lowest bits of a noised gradient (Mironov 2012) is outside the figures; the mode
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -20,34 +21,31 @@ CHUNK = 1 << 17  # numbers made at a time: small enough to stay in the cache, la
 
 class NoiseSource:
     def __init__(self, secret: Secret, size: int, device: torch.device):
-        self._secret = secret
-        self._noise = torch.empty(size, device=device)
+        self._secret, self._size, self._device = secret, size, device
 
-    def standard(self, step: int, part: int, purpose: str = "noise") -> Tensor:
-        """Standard normals for one step and one device; the buffer is overwritten by the next call."""
-        key = self._secret.digest(purpose, step, part)
-        if self._noise.device.type == "cpu":
-            _fill(self._noise, key)
+    def draw(self, step: int, part: int) -> Iterator[tuple[int, Tensor]]:
+        """(place, standard normals from there on) for one step and one device; the next piece overwrites the last one."""
+        key = self._secret.digest("noise", step, part)
+        if self._device.type == "cpu":
+            yield from _stream(self._size, key)
         else:
-            seeded = torch.Generator(self._noise.device).manual_seed(int.from_bytes(key[:8], "big") >> 1)
-            self._noise.normal_(generator=seeded)
-        return self._noise
+            seeded = torch.Generator(self._device).manual_seed(int.from_bytes(key[:8], "big") >> 1)
+            yield 0, torch.empty(self._size, device=self._device).normal_(generator=seeded)
 
 
-def _fill(out: Tensor, key: bytes) -> None:
+def _stream(size: int, key: bytes) -> Iterator[tuple[int, Tensor]]:
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     # each key is used for one stream only, so the counter may begin at zero
     stream = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
-    half = min(CHUNK, len(out) + len(out) % 2) // 2
+    half = min(CHUNK, size + size % 2) // 2
     raw, zeros = bytearray(8 * half + 15), memoryview(bytes(8 * half))
     words = torch.frombuffer(raw, dtype=torch.int32, count=2 * half)
     radius, angle, normals = torch.empty(half), torch.empty(half), torch.empty(2 * half)
-    for begin in range(0, len(out), 2 * half):
+    for begin in range(0, size, 2 * half):
         stream.update_into(zeros, raw)
         radius.copy_(words[:half].bitwise_and_(0x7FFFFFFF)).add_(0.5).mul_(2.0**-31).log_().mul_(-2).sqrt_()
         angle.copy_(words[half:]).mul_(math.pi * 2.0**-31)
         torch.cos(angle, out=normals[:half]).mul_(radius)
         torch.sin(angle, out=normals[half:]).mul_(radius)
-        stretch = out[begin : begin + 2 * half]
-        stretch.copy_(normals[: len(stretch)])
+        yield begin, normals[: size - begin]

@@ -153,18 +153,22 @@ def test_poisson_sampling_is_a_coin_and_a_die_for_each_unit():
     assert np.mean(sizes) == pytest.approx(10, rel=0.03)
 
 
+def drawn_by(source, step, part):
+    return torch.cat([normals.clone() for _, normals in source.draw(step, part)])
+
+
 def test_noise_is_normal_and_belongs_to_secret_step_and_device():
     """Kolmogorov-Smirnov at 10^-6 on a fixed secret."""
     source = NoiseSource(SECRET, 300_001, torch.device("cpu"))
-    drawn = source.standard(1, 0).clone()
+    drawn = drawn_by(source, 1, 0)
     assert stats.kstest(drawn.numpy(), "norm").pvalue > 1e-6
-    assert drawn.abs().max() > 4 and drawn.isfinite().all()
+    assert drawn.abs().max() > 4 and drawn.isfinite().all() and len(drawn) == 300_001
     assert abs(np.corrcoef(drawn[:150_000], drawn[150_000:300_000])[0, 1]) < 0.02
-    assert torch.equal(drawn, source.standard(1, 0))
-    others = [source.standard(2, 0).clone(), source.standard(1, 1).clone()]
-    others.append(NoiseSource(Secret(b"another secret!!"), 300_001, torch.device("cpu")).standard(1, 0))
+    assert torch.equal(drawn, drawn_by(source, 1, 0))
+    others = [drawn_by(source, 2, 0), drawn_by(source, 1, 1)]
+    others.append(drawn_by(NoiseSource(Secret(b"another secret!!"), 300_001, torch.device("cpu")), 1, 0))
     assert all(abs(np.corrcoef(drawn, other)[0, 1]) < 0.02 for other in others)
-    assert len(NoiseSource(SECRET, 1, torch.device("cpu")).standard(0, 0)) == 1
+    assert len(drawn_by(NoiseSource(SECRET, 1, torch.device("cpu")), 0, 0)) == 1
 
 
 def test_the_noise_decays_by_epoch_as_planned():
