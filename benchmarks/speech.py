@@ -76,22 +76,18 @@ def measure(args: argparse.Namespace) -> None:
     from sottovoce.models.records import Utterance
     from sottovoce.pipelines.job_file import read_job
     from sottovoce.pipelines.read_locally import read_utterances
-    from sottovoce.pipelines.speech_chain import SpeechChain
+    from sottovoce.pipelines.speech_chain import chain_of
     from sottovoce.transforms.corpus import open_file
 
     job = read_job(args.config, args.set)
-    members = {family: job.specs[family].make() for family in ("detect", "align", "voice", "mask", "relisten")}
-    secret = fresh_secret()
-    chain = SpeechChain(
-        members["align"], members["voice"], members["mask"], members["relisten"], job.sections["slice"], secret
-    )
-    members["detect"].setup()
+    detector, chain = job.specs["detect"].make(), chain_of(job, fresh_secret())
+    detector.setup()
     chain.setup()
     found = [record for record in read_utterances(args.input) if isinstance(record, Utterance) and record.audio]
     step = max(1, len(found) // args.limit)
     seconds, audio_s, outcomes = dict.fromkeys(STAGES, 0.0), 0.0, Counter[str]()
     for utterance in found[::step][: args.limit]:
-        spans = members["detect"].detect([utterance.text])[0]
+        spans = detector.detect([utterance.text])[0]
         began = time.process_time()
         try:
             speech = load(utterance.audio, open_file)

@@ -12,6 +12,19 @@ from dataclasses import dataclass
 from sottovoce.models.errors import Refusal
 from sottovoce.models.records import Span, Word
 
+# Where two sounds of one kind meet, an aligner finds the border between them late or early; most of all it cuts ends off.
+ALIKE = tuple(
+    frozenset(kind.split())
+    for kind in (
+        "AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW",
+        "F V TH DH S Z SH ZH HH CH JH",
+        "P B T D K G CH JH",
+        "M N NG",
+    )
+)
+KNOWN = (*ALIKE, frozenset("LRWY"))
+ALIKE_BEGIN_S, ALIKE_END_S = 0.025, 0.065
+PAUSE_S = 0.1
 LINKING = "-–—/'’_.,;:"  # what is left hanging at the edge of a token when its neighbour was removed
 
 
@@ -37,11 +50,12 @@ class MaskedWords:
         return "<MaskedWords: sensitive>"
 
 
-def mark(text: str, spans: Iterable[Span], words: Sequence[Word], pause_s: float = 0.1) -> MaskedWords:
+def mark(text: str, spans: Iterable[Span], words: Sequence[Word], unsaid_guard_s: float | None = None) -> MaskedWords:
     """Masked words of an aligned text. Neighbouring masked words make one stretch, pause included.
 
-    A stretch also takes up to `pause_s` of the pause on either side: nothing is lost there, and an aligner that puts a
-    border a little too far inside the word does no harm.
+    A stretch also takes some of the pause on either side, where nothing is lost, and some of the neighbour where the border
+    between the two is hard to find. With `unsaid_guard_s` the words were never spoken: a stretch is their silence less
+    that guard band at both ends, so that a mask with its guard band takes nothing of the neighbours.
     """
     indices: set[int] = set()
     removed: list[tuple[int, int]] = []
@@ -53,7 +67,12 @@ def mark(text: str, spans: Iterable[Span], words: Sequence[Word], pause_s: float
         indices.update(touched)
         removed.append((span.begin, span.end))
     removed += [(words[i].begin, words[i].end) for i in indices]
-    return MaskedWords(frozenset(indices), tuple(_stretches(words, sorted(indices), pause_s)), _merged(removed))
+    groups = _neighbours(sorted(indices))
+    if unsaid_guard_s is None:
+        stretches = [_stretch(words, group) for group in groups]
+    else:
+        stretches = [_inside(words[group[0]].begin_s, words[group[-1]].end_s, unsaid_guard_s) for group in groups]
+    return MaskedWords(frozenset(indices), tuple(stretches), _merged(removed))
 
 
 def text_between(text: str, begin: int, end: int, removed: Iterable[tuple[int, int]]) -> str:
@@ -88,21 +107,43 @@ def _refuse_uncovered(text: str, span: Span, touched: Sequence[Word]) -> None:
             raise WordNotLocated
 
 
-def _stretches(words: Sequence[Word], indices: Sequence[int], pause_s: float) -> Iterable[tuple[float, float]]:
+def _neighbours(indices: Sequence[int]) -> list[list[int]]:
     groups: list[list[int]] = []
     for index in indices:
         if groups and groups[-1][-1] == index - 1:
             groups[-1].append(index)
         else:
             groups.append([index])
-    for group in groups:
-        first, last = words[group[0]], words[group[-1]]
-        before_s = words[group[0] - 1].end_s if group[0] else 0.0
-        after_s = words[group[-1] + 1].begin_s if group[-1] + 1 < len(words) else last.end_s
-        yield (
-            max(min(before_s, first.begin_s), first.begin_s - pause_s),
-            min(max(after_s, last.end_s), last.end_s + pause_s),
-        )
+    return groups
+
+
+def _stretch(words: Sequence[Word], group: Sequence[int]) -> tuple[float, float]:
+    first, last = words[group[0]], words[group[-1]]
+    begin_s, end_s = max(0.0, first.begin_s - PAUSE_S), last.end_s
+    if group[0]:
+        before = words[group[0] - 1]
+        border_s = min(before.end_s, first.begin_s)
+        more_s = ALIKE_BEGIN_S if _may_be_alike(before, first) else 0.0
+        begin_s = max(begin_s, before.begin_s, border_s - more_s)
+    if group[-1] + 1 < len(words):
+        after = words[group[-1] + 1]
+        border_s = max(after.begin_s, end_s)
+        more_s = ALIKE_END_S if _may_be_alike(last, after) else 0.0
+        end_s = min(end_s + max(PAUSE_S, more_s), max(after.end_s, end_s), border_s + more_s)
+    return begin_s, end_s
+
+
+def _may_be_alike(one: Word, other: Word) -> bool:
+    """Whether the last sound of one and the first of the other are of one kind, or nothing is known of them."""
+    if not one.phones or not other.phones:
+        return True
+    sounds = {one.phones[-1].label, other.phones[0].label}
+    return any(sounds <= kind for kind in ALIKE) or not all(any(sound in kind for kind in KNOWN) for sound in sounds)
+
+
+def _inside(begin_s: float, end_s: float, guard_s: float) -> tuple[float, float]:
+    inset_s = min(guard_s, (end_s - begin_s) / 3)
+    return begin_s + inset_s, end_s - inset_s
 
 
 def _merged(ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

@@ -14,6 +14,7 @@ class Spoken:
     utterance: Utterance
     speech: Speech
     words: tuple[Word, ...] = ()
+    unsaid: bool = False  # the voice never spoke the words to be masked: a silence stands in their place
     masked: MaskedWords | None = None  # set once the sensitive words are gone from the speech
 
     def __repr__(self) -> str:

@@ -15,8 +15,10 @@ from sottovoce.models.errors import Refusal
 from sottovoce.models.mask.fill import Silence
 from sottovoce.models.masked_words import MaskedWords, mark
 from sottovoce.models.metrics.proportion import Share
-from sottovoce.models.records import Span, Word
+from sottovoce.models.randomness import fresh_secret
+from sottovoce.models.records import Source, Span, Utterance, Word
 from sottovoce.models.relisten import Listener
+from sottovoce.models.voice import Anonymiser
 from sottovoce.pipelines.measure_alignment import sounding_frames
 
 Interval = tuple[float, float]
@@ -33,6 +35,7 @@ class Item:
 
 
 MIN_LEFT_S = 0.02
+MIN_CLEAR_S = 0.1
 NONE = Share(0, 0)
 
 
@@ -65,7 +68,7 @@ class Coverage:
 
 def aligned(aligner: Aligner, spoken: Iterable[tuple[Known, frozenset[int]]]) -> list[Item]:
     """Every utterance with the words that the aligner finds, and the masks that follow from them."""
-    items = []
+    items: list[Item] = []
     for known, sensitive in spoken:
         try:
             words = aligner.align(known.speech, known.text)
@@ -75,6 +78,25 @@ def aligned(aligner: Aligner, spoken: Iterable[tuple[Known, frozenset[int]]]) ->
         spans = [Span(known.words[index].begin, known.words[index].end, "SENSITIVE") for index in sorted(sensitive)]
         items.append(Item(known, sensitive, words, mark(known.text, spans, words)))
     return items
+
+
+def in_another_voice(voice: Anonymiser, masker: Silence, items: Sequence[Item]) -> list[Item]:
+    """The same utterances as a run would mask them: after the voice was changed. What the voice refuses is left out."""
+    out, secret = [], fresh_secret()
+    for number, item in enumerate(items):
+        if item.words is None:
+            continue
+        text = item.known.text
+        spans = tuple(Span(item.words[i].begin, item.words[i].end, "SENSITIVE") for i in sorted(item.sensitive))
+        utterance = Utterance(str(number), str(number), 0, text, Source("made", number), spans=spans)
+        try:
+            voiced = voice.transform(utterance, item.known.speech, item.words, secret)
+        except Refusal:
+            continue
+        masked = mark(text, spans, voiced.words, masker.guard_ms / 1000 if voiced.unsaid else None)
+        known = Known(voiced.speech, text, voiced.words)
+        out.append(Item(known, item.sensitive, voiced.words, masked))
+    return out
 
 
 def coverage(masker: Silence, items: Sequence[Item], listener: Listener | None = None) -> Coverage:
@@ -143,7 +165,7 @@ def shifted(
 ) -> dict[float, Share]:
     """Share of utterances in which a removed word is still heard when every mask lies `shift` beside its place.
 
-    At shift 0 that is the false alarms. A shift counts only where it leaves part of a sensitive word in clear.
+    At shift 0 that is the false alarms. A shift counts only where it leaves MIN_CLEAR_S of sensitive sound in clear.
     """
     heard: dict[float, Share] = {shift: NONE for shift in shifts_ms}
     for item in items:
@@ -152,11 +174,24 @@ def shifted(
             continue
         for shift in shifts_ms:
             moved = _moved(masked, shift / 1000, known.speech.duration_s)
-            if moved is None:
+            if moved is None or (shift and clear_s(masker, item, moved) < MIN_CLEAR_S):
                 continue
             speech = masker.mask(known.speech, moved.stretches)
             heard[shift] += Share(int(bool(listener.heard(speech, known.text, words, moved))), 1)
     return heard
+
+
+def clear_s(masker: Silence, item: Item, masked: MaskedWords) -> float:
+    """How much sound of the sensitive words lies outside the masks."""
+    speech, frame = item.known.speech, item.known.speech.rate_hz // 100
+    sound = sounding_frames(speech.samples, speech.rate_hz)
+    inside = np.zeros(len(sound), bool)
+    for index in item.sensitive:
+        word = item.known.words[index]
+        inside[round(word.begin_s * 100) : round(word.end_s * 100)] = True
+    for begin, end in masker.intervals(speech, masked.stretches):
+        inside[begin // frame : -(-end // frame)] = False
+    return float((sound & inside).sum()) / 100
 
 
 def _moved(masked: MaskedWords, by_s: float, duration_s: float) -> MaskedWords | None:

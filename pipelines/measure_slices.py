@@ -11,10 +11,9 @@ from sottovoce.models.attacks import slice_linkage
 from sottovoce.models.attacks.slice_linkage import Encoder, Piece
 from sottovoce.models.audio import Speech
 from sottovoce.models.errors import Refusal
-from sottovoce.models.masked_words import mark
 from sottovoce.models.metrics.linkability import measured
 from sottovoce.models.records import Utterance, Word
-from sottovoce.models.slice import Slicer
+from sottovoce.pipelines.speech_chain import SpeechChain
 
 MIN_PAIRS = 20
 
@@ -30,18 +29,15 @@ def cut_texts(texts: Sequence[str], min_seconds: float, seconds_per_word: float)
                 yield Piece(" ".join(words[begin:end]), utterance, place)
 
 
-def cut_speech(
-    spoken: Sequence[tuple[Utterance, Speech, tuple[Word, ...]]], slicer: Slicer, number_from: int = 0
-) -> Iterator[Piece]:
-    """Slices of speech whose words are known, with the sensitive words taken out of the text."""
-    for utterance, (record, speech, words) in enumerate(spoken, number_from):
-        masked = mark(record.text, record.spans, words)
+def cut_speech(spoken: Sequence[tuple[Utterance, Speech, tuple[Word, ...]]], chain: SpeechChain) -> Iterator[Piece]:
+    """Slices of aligned speech as a run would release them; what is refused on the way is left out, as in a run."""
+    for number, (utterance, speech, words) in enumerate(spoken):
         try:
-            slices = slicer.cut(speech, record.text, words, masked)
+            slices = chain.speak(utterance, speech, words)
         except Refusal:
             continue
         for place, piece in enumerate(slices):
-            yield Piece(piece.text, utterance, place, piece.speech)
+            yield Piece(piece.text, number, place, piece.speech)
 
 
 def linkage(pieces: Sequence[Piece], encoder: Encoder | None = None, seed: int = 0) -> dict[str, Any]:

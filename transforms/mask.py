@@ -27,8 +27,9 @@ class _Mask:
         members.load(self._spec)
 
     def one(self, spoken: Spoken) -> Spoken:
-        masked = mark(spoken.utterance.text, spoken.utterance.spans, spoken.words)
         loaded = members.load(self._spec)
+        unsaid_guard_s = loaded.member.guard_ms / 1000 if spoken.unsaid else None
+        masked = mark(spoken.utterance.text, spoken.utterance.spans, spoken.words, unsaid_guard_s)
         with loaded.lock:
             speech = loaded.member.mask(spoken.speech, masked.stretches)
         return dataclasses.replace(spoken, speech=speech, masked=masked)

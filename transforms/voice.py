@@ -50,4 +50,4 @@ class _Anonymise:
 
 def _voiced(spoken: Spoken, voiced: Voiced) -> Spoken:
     refuse_if_unchanged(spoken.speech, voiced.speech)
-    return dataclasses.replace(spoken, speech=voiced.speech, words=voiced.words)
+    return dataclasses.replace(spoken, speech=voiced.speech, words=voiced.words, unsaid=voiced.unsaid)

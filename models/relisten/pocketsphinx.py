@@ -47,9 +47,9 @@ class PocketSphinxListener:
     docs/speech.md shows how the first two were chosen.
     """
 
-    min_frames: int = 5
+    min_frames: int = 6
     fit_floor: float = -2.5
-    guard_ms: float = 50.0
+    guard_ms: float = 35.0
     prior: float = 0.1
     skip: float = 1e-6
     _decoder: Any = field(default=None, init=False, repr=False)

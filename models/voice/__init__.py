@@ -26,10 +26,14 @@ LEAST_CHANGE = 0.05  # of the level
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Voiced:
-    """Anonymised speech, and the words where they now stand in it (a voice may stretch time)."""
+    """Anonymised speech, and the words where they now stand in it (a voice may stretch time).
+
+    `unsaid`: the words to be masked were not spoken; a silence stands in their place.
+    """
 
     speech: Speech
     words: tuple[Word, ...]
+    unsaid: bool = False
 
 
 class VoiceUnchanged(Refusal):

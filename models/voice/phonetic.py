@@ -115,7 +115,7 @@ class Phonetic(PseudoSpeakerOptions):
         samples = self._parts["vocoder"].speak(features)
         loud = _speech_level(resample(speech, RATE_HZ).samples, source) / max(_speech_level(samples, said), 1e-9)
         gain = min(loud, PEAK / max(float(np.max(np.abs(samples))), 1e-9))
-        return Voiced(Speech((samples * gain).astype(np.float32), RATE_HZ), moved)
+        return Voiced(Speech((samples * gain).astype(np.float32), RATE_HZ), moved, unsaid=True)
 
     def _pseudo_speaker(self, heard: Heard, secret: Secret, *slice_number: str) -> PseudoVoice:
         key = (*draw_key(heard.utterance, self.assign), *slice_number)

@@ -10,6 +10,7 @@ EXAMPLES = """\
   sottovoce evaluate mask
   sottovoce evaluate mask --shift-ms 200 400 800 --input an4.jsonl
   sottovoce evaluate mask --mask '{use: noise, guard_ms: 80}' --relisten moonshine
+  sottovoce evaluate mask --voice phonetic
 """
 
 
@@ -25,23 +26,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--align", default="pocketsphinx", metavar="MEMBER", help="name, ctc:MODEL or {use: name, ...}")
     parser.add_argument("--mask", default="silence", metavar="MEMBER", help="silence, tone, noise or {use: name, ...}")
     parser.add_argument("--relisten", default="pocketsphinx", metavar="MEMBER", help="who listens to masked speech")
+    parser.add_argument("--voice", metavar="MEMBER", help="what is listened to is spoken in this voice, as in a run")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="another draw of sentences (default 0)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> int:
     from sottovoce.pipelines import measure_alignment, measure_masking
     from sottovoce.pipelines.commands.evaluate_align import recordings, show
-    from sottovoce.pipelines.read_locally import read_member
 
-    aligner, masker, listener = (
-        read_member(family, f"--{family}", value).make()
-        for family, value in (("align", args.align), ("mask", args.mask), ("relisten", args.relisten))
-    )
-    for member in (aligner, masker, listener):
-        member.setup()
+    aligner, masker, listener = (_loaded(family, getattr(args, family)) for family in ("align", "mask", "relisten"))
     sets: dict[str, Any] = {}
     if args.sentences:
-        made = measure_alignment.spoken_sentences(args.sentences, "flite")
+        made = measure_alignment.spoken_sentences(args.sentences, "flite", args.seed)
         sets["flite, known times"] = [(item.known, item.sensitive) for item in made]
     if args.input:
         sets[IN_A_ROW] = list(measure_alignment.joined(recordings(args.input, args.limit)))
@@ -52,10 +49,21 @@ def run(args: argparse.Namespace) -> int:
             results[f"masks, {name}"] = measure_masking.covered_recordings(masker, items)
         else:
             results[f"masks, {name}"] = measure_masking.coverage(masker, items, listener).summary()
+        if args.voice:
+            items = measure_masking.in_another_voice(_loaded("voice", args.voice), masker, items)
+            name = f"{name}, spoken by {args.voice}"
         shares = measure_masking.shifted(masker, listener, items, [0.0, *_both_ways(args.shift_ms)])
         results[f"still heard, {name}"] = {_label(shift): str(share) for shift, share in shares.items()}
     show(results, args.json)
     return 0
+
+
+def _loaded(family: str, value: str) -> Any:
+    from sottovoce.pipelines.read_locally import read_member
+
+    member = read_member(family, f"--{family}", value).make()
+    member.setup()
+    return member
 
 
 def _both_ways(shifts_ms: list[float]) -> list[float]:

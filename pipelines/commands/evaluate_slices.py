@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from typing import Any
 
 from sottovoce.models.errors import CorpusError
@@ -28,6 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds-per-word", type=float, default=0.35, metavar="S", help="of --text-only (default 0.35)"
     )
+    parser.add_argument(
+        "--encoder", default="campplus", metavar="NAME", help="whose likeness of voices counts: campplus, ge2e, hf:NAME"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -43,44 +47,46 @@ def run(args: argparse.Namespace) -> int:
     if not chosen:
         raise CorpusError(f"{args.input}: no utterance could be read")
     results: dict[str, Any] = {}
-    spoken = None if args.text_only else _spoken(chosen, args)
+    chain, spoken = (None, []) if args.text_only else _spoken(chosen, args)
+    encoder = None if args.text_only else _encoder(args.encoder)
     for delta_s in args.delta:
-        if spoken is None:
+        if chain is None:
             pieces = list(measure_slices.cut_texts([u.text for u in chosen], delta_s, args.seconds_per_word))
         else:
-            import dataclasses
-
-            slicer = dataclasses.replace(spoken[1], min_seconds=delta_s)
-            pieces = list(measure_slices.cut_speech(spoken[0], slicer))
-        results[f"slices of at least {delta_s:g} s"] = measure_slices.linkage(pieces)
+            chain.slicer = dataclasses.replace(chain.slicer, min_seconds=delta_s)
+            pieces = list(measure_slices.cut_speech(spoken, chain))
+        results[f"slices of at least {delta_s:g} s"] = measure_slices.linkage(pieces, encoder)
     show(results, args.json)
     return 0
 
 
-def _spoken(utterances: list[Any], args: argparse.Namespace) -> Any:
-    """Anonymised, masked speech with its words, and the job's slicer; what is refused is left out, as in a run."""
-    import dataclasses
+def _encoder(name: str) -> Any:
+    from sottovoce.pipelines.read_locally import read_member
 
+    encoder = read_member("speakers", "--encoder", name).make()
+    encoder.setup()
+    return encoder.embed
+
+
+def _spoken(utterances: list[Any], args: argparse.Namespace) -> Any:
+    """The job's chain, and what it aligns: the same words for every length of slice."""
     from sottovoce.models.audio import load
     from sottovoce.models.errors import Refusal
-    from sottovoce.models.masked_words import mark
     from sottovoce.models.randomness import fresh_secret
     from sottovoce.pipelines.job_file import read_job
+    from sottovoce.pipelines.speech_chain import chain_of
     from sottovoce.transforms.corpus import open_file
 
     job = read_job(args.config, args.set)
-    members = {family: job.specs[family].make() for family in ("detect", "align", "voice", "mask")}
-    for member in members.values():
-        member.setup()
-    secret, out = fresh_secret(), []
+    chain, detector = chain_of(job, fresh_secret()), job.specs["detect"].make()
+    chain.setup()
+    detector.setup()
+    out = []
     for utterance in utterances:
         try:
-            found = dataclasses.replace(utterance, spans=tuple(members["detect"].detect([utterance.text])[0]))
+            found = dataclasses.replace(utterance, spans=tuple(detector.detect([utterance.text])[0]))
             speech = load(found.audio, open_file)
-            words = members["align"].align(speech, found.text, found.language)
-            voiced = members["voice"].transform(found, speech, words, secret)
-            stretches = mark(found.text, found.spans, voiced.words).stretches
-            out.append((found, members["mask"].mask(voiced.speech, stretches), voiced.words))
+            out.append((found, speech, chain.align(found, speech)))
         except Refusal:
             continue
-    return out, job.sections["slice"]
+    return chain, out

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sottovoce.models.masked_words import SpanOutsideText, WordNotLocated, mark, text_between, text_with_markers
-from sottovoce.models.records import Span, Word
+from sottovoce.models.records import Phone, Span, Word
 
 
 def spoken(text: str, pause_s: float = 0.2) -> tuple[Word, ...]:
@@ -26,23 +28,49 @@ def span(text: str, part: str, kind: str = "NAME") -> Span:
 
 def test_a_span_that_touches_a_word_masks_the_whole_word() -> None:
     text = "call johnny now"
-    masked = mark(text, [span(text, "ohn")], spoken(text), pause_s=0)
-    assert masked.indices == {1} and masked.stretches == ((0.7, 1.2),)
+    masked = mark(text, [span(text, "ohn")], spoken(text))
+    assert masked.indices == {1} and masked.stretches == (pytest.approx((0.6, 1.3)),)
     assert text_between(text, 0, len(text), masked.removed) == "call now"
 
 
 def test_a_name_of_several_words_is_one_stretch_with_its_pauses() -> None:
     text = "call john van dyke now"
-    masked = mark(text, [span(text, "john van dyke")], spoken(text), pause_s=0.1)
+    masked = mark(text, [span(text, "john van dyke")], spoken(text))
     assert masked.stretches == (pytest.approx((0.6, 2.7)),)
 
 
-def test_a_stretch_takes_of_the_pause_but_never_of_the_next_word() -> None:
+def sounding(words: tuple[Word, ...], *phones: str) -> tuple[Word, ...]:
+    """Words that begin and end with these phones: first, last, first, last, ..."""
+    edges = zip(words, phones[::2], phones[1::2], strict=True)
+    return tuple(replace(w, phones=(Phone(a, w.begin_s, w.end_s), Phone(b, w.begin_s, w.end_s))) for w, a, b in edges)
+
+
+def test_a_stretch_takes_of_the_pause_and_nothing_of_a_neighbour_that_sounds_different() -> None:
     text = "call john now"
-    tight = mark(text, [span(text, "john")], spoken(text, pause_s=0.02), pause_s=0.1)
-    assert tight.stretches == (pytest.approx((0.5, 1.04)),)
-    last = mark(text, [span(text, "now")], spoken(text), pause_s=0.1)
-    assert last.stretches == (pytest.approx((1.3, 1.9)),)
+    words = sounding(spoken(text, pause_s=0.02), "K", "L", "JH", "N", "OW", "W")
+    assert mark(text, [span(text, "john")], words).stretches == (pytest.approx((0.5, 1.04)),)
+    assert mark(text, [span(text, "now")], spoken(text)).stretches == (pytest.approx((1.3, 1.9)),)
+
+
+@pytest.mark.parametrize("last, first", [("TH", "F"), ("AH", "AE"), ("T", "P"), ("N", "M"), ("t", "ow")])
+def test_where_two_sounds_of_one_kind_or_of_no_known_kind_meet_a_stretch_reaches_into_the_neighbour(
+    last: str, first: str
+) -> None:
+    text = "call john now"
+    words = sounding(spoken(text, pause_s=0.0), "K", first, last, last, first, "W")
+    assert mark(text, [span(text, "john")], words).stretches == (pytest.approx((0.475, 1.065)),)
+
+
+def test_a_stretch_never_reaches_beyond_the_neighbour() -> None:
+    text = "call john now"
+    words = (Word(0, 4, 0.0, 0.01, 1.0), Word(5, 9, 0.01, 0.5, 1.0), Word(10, 13, 0.5, 0.53, 1.0))
+    assert mark(text, [span(text, "john")], words).stretches == (pytest.approx((0.0, 0.53)),)
+
+
+def test_of_words_that_were_never_spoken_the_guard_band_lies_inside_their_silence() -> None:
+    text = "call john smith now"
+    masked = mark(text, [span(text, "john smith")], spoken(text, pause_s=0.0), unsaid_guard_s=0.03)
+    assert masked.stretches == (pytest.approx((0.53, 1.47)),)
 
 
 def test_letters_that_no_word_covers_are_refused() -> None:

@@ -24,7 +24,8 @@ def voice(seconds: float = 2.0, rate_hz: int = 16_000, seed: int = 0) -> Speech:
 @pytest.mark.parametrize("rate_hz", [8_000, 11_025, 16_000, 44_100, 48_000])
 def test_what_stood_in_the_stretch_has_no_influence_on_the_result(masker: Silence, rate_hz: int) -> None:
     speech = voice(rate_hz=rate_hz)
-    begin, end = math.floor((0.5 - 0.05) * rate_hz), math.ceil((0.8 + 0.05) * rate_hz)
+    guard_s = masker.guard_ms / 1000
+    begin, end = math.floor((0.5 - guard_s) * rate_hz), math.ceil((0.8 + guard_s) * rate_hz)
     other = speech.samples.copy()
     other[begin:end] = voice(seed=1, rate_hz=rate_hz).samples[begin:end]
     masked = masker.mask(speech, [(0.5, 0.8)])
