@@ -97,9 +97,9 @@ class Phonetic(PseudoSpeakerOptions):
             raise AudioNotFinite
         if not words or not all(word.phones for word in words):
             raise PhonesMissing
-        analysed = self._parts["analysis"](speech)
-        whole = track_of(words, len(analysed))
         left_out = mark(utterance.text, utterance.spans, words).indices
+        analysed = self._parts["analysis"](_without_sound(speech, [words[index] for index in left_out]))
+        whole = track_of(words, len(analysed))
         source, track = hushed(whole, left_out), without_words(whole, left_out, LEFT_OUT_FRAMES)
         if not track.speech.any():
             raise NothingToSay
@@ -146,6 +146,14 @@ class Phonetic(PseudoSpeakerOptions):
             ),
             parameters={f.name: getattr(self, f.name) for f in fields(self) if f.init},
         )
+
+
+def _without_sound(speech: Speech, words: Sequence[Word]) -> Speech:
+    """The speech with nothing where these words are: not even the pitch around them is found with their help."""
+    samples = speech.samples.copy()
+    for word in words:
+        samples[round(word.begin_s * speech.rate_hz) : round(word.end_s * speech.rate_hz)] = 0.0
+    return Speech(samples, speech.rate_hz)
 
 
 def _speech_level(samples: np.ndarray, track: PhoneTrack) -> float:
