@@ -66,7 +66,7 @@ class Phonetic(PseudoSpeakerOptions):
     `pool` is a folder that `sottovoce build voice` wrote; without it, the pool that ships.
     """
 
-    prosody: float = 0.5
+    prosody: float = 1.0
     assign: Literal["utterance", "speaker", "slice"] = "utterance"
     pool: str | None = None
     looks_at_source: ClassVar[bool] = False  # a subclass may choose its target by the source's own voice
@@ -139,12 +139,19 @@ class Phonetic(PseudoSpeakerOptions):
             says="Speech is made anew from its phones in the voice of a mix of public speakers; no spectrum of the source "
             "is used, and words to be masked are not spoken at all",
             not_protected=(
-                f"what is left of rhythm, loudness and pitch: {100 * (1 - self.prosody):.0f} % of their shape is the "
-                "source's, by which several utterances of one person can be linked better than by chance",
-                "choice of words and of pronunciations",
+                *self._prosody_left(),
+                "choice of words and of pronunciations, and where the speaker paused",
                 "speech that the transcript lacks vanishes; a wrong word in the transcript is spoken",
             ),
             parameters={f.name: getattr(self, f.name) for f in fields(self) if f.init},
+        )
+
+    def _prosody_left(self) -> tuple[str, ...]:
+        if self.prosody == 1:
+            return ()
+        return (
+            f"what is left of rhythm, loudness and pitch: {100 * (1 - self.prosody):.0f} % of their shape is the source's, "
+            "by which several utterances of one person can be linked better than by chance",
         )
 
 

@@ -13,7 +13,6 @@ from sottovoce.models.voice.phone_track import SILENCE, PhoneTrack
 
 LOUDEST, QUIETEST, WIDEST = 1.8, -3.0, 3.0
 SHORTEST, LONGEST = 2, 60  # frames of a phone
-STRETCH = 2.0  # a phone becomes at most so much longer or shorter than it was, whatever the pool says
 
 
 def source_prosody(features: np.ndarray, track: PhoneTrack) -> np.ndarray:
@@ -68,6 +67,5 @@ def mixed_lengths(track: PhoneTrack, log_pool: np.ndarray, share: float, jitter:
     if phones.any():
         pool = pool * (own[phones].sum() / pool[phones].sum()) ** (1 - share)
     wanted = own ** (1 - share) * pool**share * np.exp(jitter)
-    wanted = np.where(phones, np.clip(wanted, own / STRETCH, own * STRETCH), wanted)
     frames = np.clip(np.round(wanted), SHORTEST, LONGEST).astype(int)
     return np.where(track.left_out, track.length, frames)

@@ -31,9 +31,9 @@ EXTREMES = 0.25  # share of stretches with the source's prosody alone, and as ma
 
 @dataclass(frozen=True)
 class Training:
-    steps: int = 2500
+    steps: int = 2000
     batch: int = 16
-    crop: int = 160  # frames
+    crop: int = 128  # frames
     rate: float = 4e-3
     width: int = 128
     prosody_width: int = 64

@@ -179,3 +179,4 @@ def test_options_that_would_weaken_it_are_settings_errors(options: dict) -> None
 def test_the_ledger_says_what_is_left_of_the_speaker() -> None:
     entry = Phonetic(prosody=0.25).ledger()
     assert entry.sound is None and "75 %" in entry.not_protected[0]
+    assert not any("rhythm" in line for line in Phonetic(prosody=1.0).ledger().not_protected)
