@@ -1,22 +1,25 @@
 """How much of what is sensitive a detector finds, and how much else it hits.
 
 Token recall: the share of gold entity words whose every letter and digit is covered by some span, whatever its type (a
-half-covered name counts as missed). Over-masking: the share of all other words that a span touches. Intervals are
-Wilson's (1927) at 95 %, for words drawn independently; words of one utterance are not quite, so read them as a guide.
+half-covered name counts as missed; the 's of a possessive counts for nothing). Over-masking: the share of all other words
+that a span touches, and how much of it lies in slots of which the gold does not tell. Intervals are Wilson's (1927) at
+95 %, for words drawn independently; words of one utterance are not quite, so read them as a guide.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from sottovoce.models.detect import Detector
-from sottovoce.models.detect.builder.corpora import Example
+from sottovoce.models.detect.builder.corpora import MIXED, Example
 from sottovoce.models.records import Span
 
 _Z = 1.959963984540054
 _CHUNK = 512
+_POSSESSIVE = re.compile(r"['’]s$")
 
 
 @dataclass
@@ -43,6 +46,7 @@ class Measured:
     utterances: int = 0
     entity_words: Count = field(default_factory=Count)
     other_words: Count = field(default_factory=Count)
+    hits_in_open_slots: int = 0
     entities: Count = field(default_factory=Count)
     types: dict[str, Count] = field(default_factory=dict)
     typed: dict[str, Count] = field(default_factory=dict)
@@ -56,6 +60,7 @@ class Measured:
             "whole_entity_recall": self.entities.share,
             "over_masking": self.other_words.share,
             "over_masking_interval": list(self.other_words.interval()),
+            "over_masking_in_open_slots": self.hits_in_open_slots / max(self.other_words.of, 1),
             "types": {
                 kind: {
                     "words": count.of,
@@ -105,7 +110,8 @@ def count(example: Example, spans: Sequence[Span], result: Measured) -> None:
         types[span.begin : span.end] = [span.type] * (span.end - span.begin)
     begin, whole = 0, None
     for token, label in zip(example.tokens, example.labels, strict=True):
-        signs = [at for at in range(begin, begin + len(token)) if text[at].isalnum()]
+        stem = _POSSESSIVE.sub("", token)
+        signs = [at for at in range(begin, begin + len(stem)) if text[at].isalnum()]
         begin += len(token) + 1
         prefix, _, kind = label.partition("-")
         if whole is not None and prefix != "I":
@@ -114,7 +120,9 @@ def count(example: Example, spans: Sequence[Span], result: Measured) -> None:
         if not signs:
             continue  # a punctuation mark on its own tells nothing
         if not kind:
-            result.other_words.add(any(types[at] for at in signs))
+            hit = any(types[at] for at in signs)
+            result.other_words.add(hit)
+            result.hits_in_open_slots += hit and label == MIXED
             continue
         covered = all(types[at] for at in signs)
         result.entity_words.add(covered)

@@ -40,6 +40,8 @@ FIGURES = re.compile(r"\+?(?:u[zd1]|[zdety1-5])(?:,*(?:u[zd1]|[zdety1-5]))*")
 LETTERS = re.compile(r"(?:(?:u?[lainzYdety1-5](?:(?<=[lai])(?:sE?|o).)?),*)+")
 CUE = re.compile(r"([CPKL])[^CPKL]{0,3}$")
 
+# Spelled out, these are no secret: "what is ten pounds in u s d".
+_CURRENCIES = frozenset(["usd", "gbp", "eur", "cad", "aud", "nzd", "inr", "jpy", "cny", "chf"])
 _NUMBERS = frozenset("zdety12345")
 _TEMPORAL = frozenset("mjwRVNOXYQFgGEpb4q")
 
@@ -105,6 +107,9 @@ def _letters(words: Words) -> Iterator[tuple[int, int, str]]:
         figures = sum(counted.count(kind) for kind in "zdety12345")
         if sure == run.count("n") == 1:  # one "hotel" is a hotel
             continue
+        cued = _cue(words, begin) in ("C", "L")
+        if not cued and "".join(words.lowered[begin : begin + len(run)]) in _CURRENCIES:
+            continue
         spelled = (sure >= 2 and letters >= 3) or (figures >= 2 and len(counted) >= 4)
-        if spelled or (len(counted) >= 2 and _cue(words, begin) in ("C", "L")):
+        if spelled or (len(counted) >= 2 and cued):
             yield words.begins[begin], words.ends[begin + len(run) - 1], "CODE"

@@ -22,6 +22,7 @@ from sottovoce.models.records import LedgerEntry, Span
 from sottovoce.models.settings import require
 
 SHIPPED = Path(__file__).with_name("weights")
+Scored = tuple[list[tuple[int, int]], np.ndarray]
 NETWORK, SETTINGS, TOKENIZER, MEASURED = "tagger.onnx", "tagger.json", "tokenizer.json", "measured.json"
 
 
@@ -62,15 +63,18 @@ class Tagger:
         )
 
     def detect(self, texts: Sequence[str]) -> list[list[Span]]:
-        pieced = self._pieces.encode(texts)
-        wanted = frozenset(self.types) or None
-        return [
-            spans_of(text, p.words, scores, self._names, self._bias, "tagger", wanted)
-            for text, p, scores in zip(texts, pieced, self.word_scores(pieced), strict=True)
-        ]
+        return [self.spans(text, one, self._bias) for text, one in zip(texts, self.scored(texts), strict=True)]
 
-    def word_scores(self, pieced: Sequence[Pieced]) -> list[np.ndarray]:
-        """[words, labels] of each text, before the bias."""
+    def scored(self, texts: Sequence[str]) -> list[Scored]:
+        """The words of each text and their scores [words, labels], before the bias."""
+        pieced = self._pieces.encode(texts)
+        return [(p.words, scores) for p, scores in zip(pieced, self._word_scores(pieced), strict=True)]
+
+    def spans(self, text: str, scored: Scored, bias: float) -> list[Span]:
+        words, scores = scored
+        return spans_of(text, words, scores, self._names, bias, "tagger", frozenset(self.types) or None)
+
+    def _word_scores(self, pieced: Sequence[Pieced]) -> list[np.ndarray]:
         scores = [np.zeros((len(p.ids), len(self._names)), dtype=np.float32) for p in pieced]
         rows = [
             (at, window)

@@ -12,6 +12,7 @@ from sottovoce.models.errors import CorpusError
 
 EXAMPLES = """\
   sottovoce evaluate detect --data snips.jsonl.gz nlu_eval.jsonl.gz --split test
+  sottovoce evaluate detect --data snips.jsonl.gz --split valid --curve 1 2 3 4
   sottovoce evaluate detect --data mine.jsonl --detector flair:my_flair/model.pt --json
 """
 
@@ -23,6 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", metavar="NAME", help="only rows of this split (default: all rows)")
     parser.add_argument("--detector", default="default", metavar="NAME", help="default: rules and the shipped tagger")
     parser.add_argument("--limit", type=int, metavar="N", help="the first N utterances of each file")
+    parser.add_argument(
+        "--curve", type=float, nargs="+", metavar="BIAS", help="what each outside_bias of the tagger would give"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--record", type=Path, metavar="FILE", help="keep recall and over-masking for the ledger")
 
@@ -32,6 +36,8 @@ def run(args: argparse.Namespace) -> int:
     from sottovoce.models.detect.measure import measure
     from sottovoce.models.settings import read_spec
 
+    if args.curve:
+        return _curves(args)
     detector = read_spec("detect", args.detector).make()
     detector.setup()
     results: dict[str, Any] = {}
@@ -44,6 +50,30 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(results, indent=2))
     if args.record:
         _record(args, results)
+    return 0
+
+
+def _curves(args: argparse.Namespace) -> int:
+    from sottovoce.models.detect.builder.corpora import corpus_name
+    from sottovoce.models.detect.builder.tune import curve
+    from sottovoce.models.detect.ensemble import DEFAULT
+    from sottovoce.models.settings import read_spec
+
+    names = DEFAULT if args.detector == "default" else (args.detector,)
+    *others, tagger = (read_spec("detect", name).make() for name in names)
+    if not hasattr(tagger, "scored"):
+        raise CorpusError(f"--curve: {args.detector} has no outside_bias; expected default, tagger or tagger:FOLDER")
+    for detector in (*others, tagger):
+        detector.setup()
+    results: dict[str, Any] = {}
+    for path in args.data:
+        points = curve(tagger, others, _examples(path, args.split, args.limit), args.curve)
+        results[corpus_name(path)] = {bias: measured.as_dict() for bias, measured in points}
+        for bias, row in results[corpus_name(path)].items() if not args.json else ():
+            print(f"{corpus_name(path)} bias {bias:g}: recall {100 * row['recall']:.2f} %"
+                  f"   over-masking {100 * row['over_masking']:.2f} %", flush=True)  # fmt: skip
+    if args.json:
+        print(json.dumps(results, indent=2))
     return 0
 
 
@@ -63,7 +93,8 @@ def _show(name: str, row: dict[str, Any]) -> None:
     print(
         f"{name}: {row['utterances']:,} utterances, {row['entity_words']:,} sensitive words\n"
         f"  token recall  {100 * row['recall']:6.2f} %   (95 %: {100 * low:.2f} to {100 * high:.2f})\n"
-        f"  over-masking  {100 * row['over_masking']:6.2f} %   whole entities found {100 * row['whole_entity_recall']:.2f} %"
+        f"  over-masking  {100 * row['over_masking']:6.2f} %   ({100 * row['over_masking_in_open_slots']:.2f} of it in "
+        f"slots whose values are names only at times)   whole entities found {100 * row['whole_entity_recall']:.2f} %"
     )
     for kind, part in row["types"].items():
         low, high = part["interval"]
@@ -74,18 +105,19 @@ def _show(name: str, row: dict[str, Any]) -> None:
 
 
 def _record(args: argparse.Namespace, results: dict[str, Any]) -> None:
-    """{detector: {set: {...}}}: what `ledger()` quotes. Paths are reduced to names: a ledger may be published."""
+    """{detector: {set: {...}}}: what `ledger()` quotes. Paths are reduced to names: a ledger may be published. A `note` that
+    was written beside a figure by hand stays."""
     kept: dict[str, Any] = json.loads(args.record.read_text("utf-8")) if args.record.is_file() else {}
     for name, row in results.items():
         path = next(path for path in args.data if path.name.split(".")[0] == name)
         command = ["sottovoce", "evaluate", "detect", "--data", path.name]
         command += ["--split", args.split] if args.split else []
         command += ["--detector", args.detector] if args.detector != "default" else []
-        kept.setdefault(args.detector, {})[f"{name} {args.split or 'all'}"] = {
-            "recall": round(row["recall"], 4),
-            "interval": [round(value, 4) for value in row["interval"]],
-            "over_masking": round(row["over_masking"], 4),
-            "utterances": row["utterances"],
-            "command": shlex.join(command),
-        }
+        kept.setdefault(args.detector, {}).setdefault(f"{name} {args.split or 'all'}", {}).update(
+            recall=round(row["recall"], 4),
+            interval=[round(value, 4) for value in row["interval"]],
+            over_masking=round(row["over_masking"], 4),
+            utterances=row["utterances"],
+            command=shlex.join(command),
+        )
     args.record.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")

@@ -53,9 +53,9 @@ def agreement(trained: Trained, folder: Path, probes: Sequence[str]) -> float:
     tagger = Tagger(model=str(folder))
     tagger.setup()
     pieces = Pieces(folder / TOKENIZER)
-    pieced = [p for p in pieces.encode(probes) if 0 < len(p.ids) <= 60]
+    short = [(text, p) for text, p in zip(probes, pieces.encode(probes), strict=True) if 0 < len(p.ids) <= 60]
     same = total = 0
-    for p, quantised in zip(pieced, tagger.word_scores(pieced), strict=True):
+    for (_, p), (_, quantised) in zip(short, tagger.scored([text for text, _ in short]), strict=True):
         ids = torch.tensor([[pieces.begin_id, *p.ids, pieces.end_id]])
         with torch.inference_mode():
             logits = trained.model.cpu()(ids, torch.ones_like(ids))[0, 1:-1].numpy()

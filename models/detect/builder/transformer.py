@@ -25,14 +25,16 @@ from sottovoce.models.detect.pieces import Pieces
 
 @dataclass(frozen=True)
 class Training:
-    """`minutes` bounds the time: the learning rate then falls to zero at whichever end comes first. `hide`: the share of
-    word pieces hidden from the network, so that it learns from context. `start`: a checkpoint to go on from."""
+    """`minutes` bounds the time: the learning rate then falls to zero at whichever end comes first.
+    `batches_per_epoch`: at most so many (0: all), for a trial. `hide`: the share of word pieces hidden from the network, so
+    that it learns from context. `start`: a checkpoint to go on from."""
 
     epochs: int = 3
     minutes: float = 1e9
     learning_rate: float = 2e-4
     head_learning_rate: float = 1e-3
     pieces_per_batch: int = 512
+    batches_per_epoch: int = 0
     longest: int = 64
     hide: float = 0.05
     dropout: float = 0.1
@@ -98,7 +100,8 @@ def train(
     best, best_weights, stale = -1.0, _copy(model), 0
     while not clock.over and stale < options.patience:
         seen = items(material.epoch(draw), pieces, names, options.longest)
-        for batch in clock.ticking(list(batches(seen, pieces, names, options.pieces_per_batch, draw)), say):
+        plan = list(batches(seen, pieces, names, options.pieces_per_batch, draw))
+        for batch in clock.ticking(plan[: options.batches_per_epoch or None], say):
             clock.loss = _step(model, optimiser, batch, clock.progress, pieces, options, draw)
         scores = any_label_scores(model, dev, pieces, names, options)
         trained.history.append({"epoch": clock.epoch, "loss": clock.loss, **scores})

@@ -39,6 +39,16 @@ def test_mixed_slots_are_no_entities_and_count_as_over_masking_when_hit():
     count(Example(("play", "romeo"), ("O", "?")), [Span(5, 10, "PER")], result)
     assert result.entity_words.of == 0
     assert (result.other_words.hit, result.other_words.of) == (1, 2)
+    assert result.as_dict()["over_masking_in_open_slots"] == 0.5
+
+
+def test_the_ending_of_a_possessive_counts_for_nothing():
+    """NLU-Eval writes "john's", SLURP "john 's"; neither s tells who it was."""
+    result = Measured()
+    example = Example(("john's", "and", "ann", "’s", "cat"), ("B-PER", "O", "B-PER", "I-PER", "O"))
+    count(example, [Span(0, 4, "PER"), Span(11, 14, "PER")], result)
+    assert (result.entity_words.hit, result.entity_words.of) == (2, 2)
+    assert (result.other_words.hit, result.other_words.of) == (0, 2)
 
 
 def test_wilson_matches_a_known_value():

@@ -36,6 +36,7 @@ reference <AB12345> please | CODE
 account number <one two three> | CODE
 <triple three nine nine one> | CODE
 my name is spelled <s m i t h> | CODE
+my account is <u s d> | CODE
 <s as in sierra m as in mike i as in india> | CODE
 booking reference <x k four seven> | CODE
 <sierra mike india tango hotel> | CODE
@@ -84,6 +85,7 @@ LEFT_ALONE = [
     "may i march in front",
     "one of the best",
     "play some music by u two",
+    "what is the rate of u s d to g. b. p.",
     "add two bananas and a melon",
     "what is the second one",
     "a table for four please",

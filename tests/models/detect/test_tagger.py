@@ -183,3 +183,20 @@ def test_the_ledger_quotes_the_measured_recall_and_what_stays_in_the_clear(shipp
 
 def test_an_unmeasured_model_says_so(tagger):
     assert "not been measured" in tagger.ledger().says
+
+
+def test_the_curve_of_biases_equals_detection_with_each_of_them(tiny_tagger, labelled_file):
+    from sottovoce.models.detect.builder.corpora import read_examples
+    from sottovoce.models.detect.builder.tune import curve
+    from sottovoce.models.detect.measure import measure
+    from sottovoce.models.detect.rules import Rules
+
+    examples = list(read_examples(labelled_file))[:80]
+    plain = Tagger(model=str(tiny_tagger))
+    plain.setup()
+    for bias, found in curve(plain, (), examples, (0.0, 2.0, 5.0)):
+        alone = Tagger(model=str(tiny_tagger), outside_bias=bias)
+        alone.setup()
+        assert found == measure(alone, examples)
+        ((_, together),) = curve(plain, (Rules(),), examples, (bias,))
+        assert together.entity_words.hit >= found.entity_words.hit  # rules only add

@@ -107,3 +107,9 @@ def test_evaluate_detect_prints_and_records_what_the_ledger_quotes(labelled_file
     kept = json.loads(record.read_text())[f"tagger:{tiny_tagger}"]["mine all"]
     assert kept["recall"] == pytest.approx(printed["recall"], abs=1e-4)
     assert main(["evaluate", "detect", "--data", str(labelled_file), "--split", "test"]) == 1
+
+
+def test_a_repeated_corpus_is_seen_that_often_in_an_epoch(labelled_file):
+    recipe = read_recipe({"corpora": {"mine": {"hold_out": 0.2, "repeat": 3}}, "augmentation": {"swap": 0}})
+    material = gather([labelled_file], recipe)
+    assert len(material.epoch(np.random.default_rng(1))) == 3 * len(material.pools["mine"])
