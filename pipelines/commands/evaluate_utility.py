@@ -28,7 +28,7 @@ class Size:
     epochs: int
 
 
-FULL, QUICK = Size(None, None, 8), Size(1000, 500, 6)
+FULL, QUICK = Size(None, None, 8), Size(1000, 2000, 6)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,8 +70,9 @@ def run(args: argparse.Namespace) -> int:
                   f"{len(study.test):,} of test; {args.seeds} seeds\n{_HEADER}")  # fmt: skip
         for variant in variants(strategies, args.epsilon):
             cells.append(run_cell(study, variant, args.seeds, args.values, measure))
+            plain = next((c for c in cells if (c.corpus, c.strategy) == (study.corpus, "none")), None)
             if not args.json:
-                print(_row(cells[-1]), flush=True)
+                print(_row(cells[-1], plain), flush=True)
     if args.json:
         print(json.dumps([cell.as_dict() for cell in cells], indent=2))
     if args.out:
@@ -96,15 +97,21 @@ class _Trained:
         return self._make().fit(train, seed).measure(test)
 
 
-_HEADER = f"  {'strategy':<12}{'epsilon':>8}{'intent accuracy':>18}{'slot F1':>18}{'changed':>10}{'refused':>9}"
+_HEADER = (
+    f"  {'strategy':<12}{'epsilon':>8}{'intent accuracy':>18}{'against none, 95 %':>20}{'slot F1':>18}{'changed':>10}"
+    f"{'refused':>9}"
+)
 
 
-def _row(cell: Cell) -> str:
+def _row(cell: Cell, plain: Cell | None) -> str:
+    from sottovoce.models.metrics.utility import against
+
+    difference = against(cell, plain) if plain is not None and plain is not cell else None
+    apart = "-" if difference is None else f"{100 * difference[0]:+.2f} ± {100 * difference[1]:.2f}"
     epsilon = "-" if cell.epsilon is None else f"{cell.epsilon:g}"
     f1 = "-" if cell.slot_f1 is None else str(cell.slot_f1)
-    return (
-        f"  {cell.strategy:<12}{epsilon:>8}{cell.accuracy!s:>18}{f1:>18}{100 * cell.changed:>8.1f} %{cell.refused:>9}"
-    )
+    scores = f"{cell.accuracy!s:>18}{apart:>20}{f1:>18}"
+    return f"  {cell.strategy:<12}{epsilon:>8}{scores}{100 * cell.changed:>8.1f} %{cell.refused:>9}"
 
 
 def _check(args: argparse.Namespace, strategies: Sequence[str], known: Sequence[str]) -> None:
