@@ -1,6 +1,6 @@
 """The text path with its default detector: the pipeline, the bare model, Presidio and flair, side by side in one run.
 
-    python benchmarks/text.py [--utterances 2000] [--cores 1 2] [--detector default] [--sides model beam ...]
+    python benchmarks/text.py [--utterances 2000] [--rounds 3] [--cores 1 2] [--detector default] [--sides model beam ...]
 
     model        the detector alone in a loop over batches: the ceiling
     beam         the pipeline: read, detect, route, replace, write, commit
@@ -9,13 +9,13 @@
     flair beam   the pipeline with that tagger
 
 Every measurement is a process of its own (two for two cores, each with half of the corpus; the pipeline starts its
-workers itself), bound to its cores and timed after imports and loading. The pipeline cannot be timed without its
-start-up, so that is measured with a corpus of ten utterances and taken off in `steady`. On one core the ratios are of
-`per CPU s`, utterances by CPU second without start-up, which other work on the machine touches least; on two they are
-of `steady`, by the clock, so the machine should be idle.
+workers itself), one thread for each library, bound to its cores and timed after imports and loading. The pipeline cannot be
+timed without its start-up, so that is measured with a corpus of ten utterances and its median is taken off. Rounds alternate
+the sides, so that what else the machine does falls on all of them; ratios are of `per CPU s`, utterances by CPU second
+without start-up, which other work on the machine touches least; `per second` is by the clock, start-up included.
 
 The pipeline does all that the bare model does and more. A ratio to it above 1 is an error of measurement, the start-up
-that was taken off being too large or too noisy beside the rest: take more utterances, on a quieter machine.
+that was taken off being too noisy beside the rest: take more utterances or rounds.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import argparse
 import json
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -36,9 +37,11 @@ from typing import Any
 from overhead import BATCH, SECRET, write_corpus
 
 FEW = 10
+SLOW = 4  # the slow sides get so many times fewer utterances
 NAN = float("nan")
 BEAM_SIDES = {"beam", "flair beam"}
 FLAIR_SIDES = {"flair", "flair beam"}
+SLOW_SIDES = {"presidio", "flair", "flair beam"}
 
 
 @dataclass(frozen=True)
@@ -183,40 +186,72 @@ def measure(side: str, detector: str, corpus: Path, cores: int) -> Cost:
     return Cost(max(cost.seconds for cost in costs), sum(cost.cpu_seconds for cost in costs))
 
 
+@dataclass
+class Side:
+    """One side on so many cores: what every round cost, and what starting alone cost (the pipeline only)."""
+
+    utterances: int
+    costs: list[Cost]
+    starts: list[Cost]
+
+    def per_second(self) -> float:
+        return self.utterances / statistics.median(cost.seconds for cost in self.costs)
+
+    def per_cpu_second(self) -> list[float]:
+        """Of each round, without the median start-up. Not a number where that took longer than the whole."""
+        start = statistics.median(cost.cpu_seconds for cost in self.starts) if self.starts else 0.0
+        used = [cost.cpu_seconds - start for cost in self.costs]
+        return [self.utterances / seconds if seconds > 0 else NAN for seconds in used]
+
+
 def compare(args: argparse.Namespace, folder: Path) -> None:
-    corpus, few = folder / "corpus.jsonl", folder / "few.jsonl"
-    write_corpus(corpus, args.utterances)
-    write_corpus(few, FEW)
+    sizes = {"corpus": args.utterances, "fewer": max(FEW, args.utterances // SLOW), "few": FEW}
+    corpora = {name: folder / f"{name}.jsonl" for name in sizes}
+    for name, size in sizes.items():
+        write_corpus(corpora[name], size)
     flair = make_flair(folder) if FLAIR_SIDES & set(args.sides) else ""
-    print(f"{args.utterances} utterances, detector {args.detector}")
-    print(f"{'cores':>5} {'side':<11}{'per second':>11}{'steady':>9}{'per CPU s':>11}{'/ model':>9}{'beam /':>8}")
+    print(f"{args.utterances} utterances, detector {args.detector}, medians of {args.rounds} rounds")
+    print(f"{'cores':>5} {'side':<11}{'per second':>11}{'per CPU s':>11}  {'/ model (range)':<20}{'beam /':>7}")
     for cores in args.cores:
-        rates: dict[str, float] = {}
-        for side in args.sides:
-            detector = flair if side in FLAIR_SIDES else args.detector
-            try:
-                cost = measure(side, detector, corpus, cores)
-                steady = cost.without(measure(side, detector, few, cores)) if side in BEAM_SIDES else cost
-            except RuntimeError as error:
-                print(f"{cores:>5} {side:<11} did not run: {error}", flush=True)
-                continue
-            rates[side] = _rate(args.utterances, steady.cpu_seconds if cores == 1 else steady.seconds)
-            print(
-                f"{cores:>5} {side:<11}{args.utterances / cost.seconds:>11.1f}"
-                f"{_rate(args.utterances, steady.seconds):>9.1f}{_rate(args.utterances, steady.cpu_seconds):>11.1f}"
-                f"{rates[side] / rates.get('model', NAN):>9.2f}{rates.get('beam', NAN) / rates[side]:>8.2f}",
-                flush=True,
-            )
+        sides: dict[str, Side] = {}
+        for _ in range(args.rounds):
+            for side in args.sides:
+                _one_round(sides, side, flair if side in FLAIR_SIDES else args.detector, corpora, sizes, cores)
+        for side, found in sides.items():
+            _show(cores, side, found, sides)
 
 
-def _rate(utterances: int, seconds: float) -> float:
-    """Not a number where the start-up took longer than the whole: the machine was too busy to tell."""
-    return utterances / seconds if seconds > 0 else NAN
+def _one_round(
+    sides: dict[str, Side], side: str, detector: str, corpora: dict[str, Path], sizes: dict[str, int], cores: int
+) -> None:
+    which = "fewer" if side in SLOW_SIDES else "corpus"
+    try:
+        cost = measure(side, detector, corpora[which], cores)
+        starts = [measure(side, detector, corpora["few"], cores)] if side in BEAM_SIDES else []
+    except RuntimeError as error:
+        print(f"{cores:>5} {side:<11} did not run: {error}", flush=True)
+        return
+    kept = sides.setdefault(side, Side(sizes[which], [], []))
+    kept.costs.append(cost)
+    kept.starts.extend(starts)
+
+
+def _show(cores: int, name: str, side: Side, sides: dict[str, Side]) -> None:
+    own = side.per_cpu_second()
+    ratios = [mine / model for mine, model in zip(own, sides["model"].per_cpu_second(), strict=False)] or [NAN]
+    beam = statistics.median(sides["beam"].per_cpu_second()) if "beam" in sides else NAN
+    shown = f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+    print(
+        f"{cores:>5} {name:<11}{side.per_second():>11.1f}{statistics.median(own):>11.1f}  {shown:<20}"
+        f"{beam / statistics.median(own):>7.2f}",
+        flush=True,
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--utterances", type=int, default=2000)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--cores", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--detector", default="default")
     parser.add_argument("--sides", nargs="+", choices=SIDES, default=list(SIDES))
