@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from sottovoce.models.attacks import slice_linkage
 from sottovoce.models.attacks.slice_linkage import Encoder, Piece
-from sottovoce.models.audio import Speech
 from sottovoce.models.errors import Refusal
 from sottovoce.models.metrics.linkability import measured
-from sottovoce.models.records import Utterance, Word
+from sottovoce.models.spoken import Spoken
 from sottovoce.pipelines.speech_chain import SpeechChain
 
 MIN_PAIRS = 20
@@ -29,11 +28,21 @@ def cut_texts(texts: Sequence[str], min_seconds: float, seconds_per_word: float)
                 yield Piece(" ".join(words[begin:end]), utterance, place)
 
 
-def cut_speech(spoken: Sequence[tuple[Utterance, Speech, tuple[Word, ...]]], chain: SpeechChain) -> Iterator[Piece]:
-    """Slices of aligned speech as a run would release them; what is refused on the way is left out, as in a run."""
-    for number, (utterance, speech, words) in enumerate(spoken):
+def hushed(chain: SpeechChain, aligned: Iterable[Spoken]) -> list[Spoken]:
+    """Speech as a run would cut it; what is refused on the way is left out, as in a run."""
+    out = []
+    for spoken in aligned:
         try:
-            slices = chain.speak(utterance, speech, words)
+            out.append(chain.hush(spoken))
+        except Refusal:
+            continue
+    return out
+
+
+def cut_speech(chain: SpeechChain, spoken: Sequence[Spoken]) -> Iterator[Piece]:
+    for number, item in enumerate(spoken):
+        try:
+            slices = chain.cut(item)
         except Refusal:
             continue
         for place, piece in enumerate(slices):

@@ -94,19 +94,22 @@ class Slicer:
         return [run for run in runs if run]
 
     def _sound(self, speech: Speech, words: Sequence[Word], group: tuple[int, int]) -> Speech:
-        """From the first word to the last, with at most half of the pause on either side, in pads of fixed length."""
+        """From the first word to the last, between pads of one length.
+
+        The pause after a slice stays in its pad as far as it fits; the next slice begins with its first word. If both kept
+        a share of the pause, the lengths of these shares would tell who is whose neighbour.
+        """
         first, last = group
         begin_s, end_s = words[first].begin_s, words[last].end_s
-        before_s = begin_s - (words[first - 1].end_s if first else 0.0)
         after_s = (words[last + 1].begin_s if last + 1 < len(words) else speech.duration_s) - end_s
-        lead_s, trail_s = min(self.pad_s, max(before_s, 0) / 2), min(self.pad_s, max(after_s, 0) / 2)
+        trail_s = min(self.pad_s, max(after_s, 0.0))
         rate_hz = speech.rate_hz
-        samples = speech.samples[round((begin_s - lead_s) * rate_hz) : round((end_s + trail_s) * rate_hz)].copy()
+        samples = speech.samples[round(begin_s * rate_hz) : round((end_s + trail_s) * rate_hz)].copy()
         fade = min(round(FADE_S * rate_hz), len(samples) // 2)
         ramp = np.linspace(0, 1, fade, endpoint=False, dtype=np.float32)
         samples[:fade] *= ramp
         samples[len(samples) - fade :] *= ramp[::-1]
-        samples = np.pad(samples, (round((self.pad_s - lead_s) * rate_hz), round((self.pad_s - trail_s) * rate_hz)))
+        samples = np.pad(samples, (round(self.pad_s * rate_hz), round((self.pad_s - trail_s) * rate_hz)))
         cut = Speech(samples, rate_hz)
         return cut if self.level_db is None else with_level(cut, 10 ** (self.level_db / 20))
 

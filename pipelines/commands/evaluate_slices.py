@@ -47,14 +47,17 @@ def run(args: argparse.Namespace) -> int:
     if not chosen:
         raise CorpusError(f"{args.input}: no utterance could be read")
     results: dict[str, Any] = {}
-    chain, spoken = (None, []) if args.text_only else _spoken(chosen, args)
+    chain, aligned = (None, []) if args.text_only else _aligned(chosen, args)
+    spoken: list[Any] = []
     encoder = None if args.text_only else _encoder(args.encoder)
     for delta_s in args.delta:
         if chain is None:
             pieces = list(measure_slices.cut_texts([u.text for u in chosen], delta_s, args.seconds_per_word))
         else:
             chain.slicer = dataclasses.replace(chain.slicer, min_seconds=delta_s)
-            pieces = list(measure_slices.cut_speech(spoken, chain))
+            if not spoken or chain.voice_knows_cuts:  # a voice for each slice: other cuts, other speech
+                spoken = measure_slices.hushed(chain, aligned)
+            pieces = list(measure_slices.cut_speech(chain, spoken))
         results[f"slices of at least {delta_s:g} s"] = measure_slices.linkage(pieces, encoder)
     show(results, args.json)
     return 0
@@ -68,7 +71,7 @@ def _encoder(name: str) -> Any:
     return encoder.embed
 
 
-def _spoken(utterances: list[Any], args: argparse.Namespace) -> Any:
+def _aligned(utterances: list[Any], args: argparse.Namespace) -> Any:
     """The job's chain, and what it aligns: the same words for every length of slice."""
     from sottovoce.models.audio import load
     from sottovoce.models.errors import Refusal
@@ -86,7 +89,7 @@ def _spoken(utterances: list[Any], args: argparse.Namespace) -> Any:
         try:
             found = dataclasses.replace(utterance, spans=tuple(detector.detect([utterance.text])[0]))
             speech = load(found.audio, open_file)
-            out.append((found, speech, chain.align(found, speech)))
+            out.append(chain.align(found, speech))
         except Refusal:
             continue
     return chain, out

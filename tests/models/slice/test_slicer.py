@@ -76,10 +76,19 @@ def test_edges_have_one_fixed_pad_whatever_the_pause_was() -> None:
         assert np.max(np.abs(piece.speech.samples[:98])) < 1e-3 and np.max(np.abs(piece.speech.samples[-98:])) < 1e-3
 
 
+def test_a_slice_does_not_tell_how_long_the_pause_before_it_was_nor_what_was_said_there() -> None:
+    heard = []
+    for first_s, pause_s in ((2.0, 0.0), (1.7, 0.08), (2.4, 0.6)):
+        speech, text, words = utterance([first_s, 2.0], [pause_s, 0.3])
+        heard.append(Slicer(min_seconds=1.5).cut(speech, text, words, masked_at(text, words, set()))[1].speech.samples)
+    assert np.array_equal(heard[0], heard[1]) and np.array_equal(heard[0], heard[2])
+
+
 def test_no_sample_of_a_neighbour_is_in_a_slice() -> None:
     speech, text, words = utterance([1.0] * 6, [0.1] * 6)
     slices = Slicer(min_seconds=1.9, level_db=None).cut(speech, text, words, masked_at(text, words, set()))
-    heard = [set(np.round(piece.speech.samples * 100).astype(int)) - {0} for piece in slices]
+    faded_in = 105  # samples of pad and fade
+    heard = [set(np.round(piece.speech.samples[faded_in:] * 100).astype(int)) - {0} for piece in slices]
     assert heard == [{1, 2}, {3, 4}, {5, 6}]
 
 
