@@ -19,9 +19,10 @@ LAG = 224  # samples by which the sound follows its features
 AFTER = 2  # frames spoken beyond the end, to make up for the lag
 PRIMING = 5  # frames that fill the memory of the conditioning network
 RUN_UP = 6  # frames spoken and thrown away before a seam
-PART = 60  # frames that a part is aimed to have
-SEARCH = 20  # frames to either side of the aimed seam in which a quiet place is looked for
+PART = 36  # frames that a part is aimed to have
+SEARCH = 12  # frames to either side of the aimed seam in which a quiet place is looked for
 FADE = 80  # samples
+ROWS = 4  # products of so many rows take less time than those of one row less
 
 
 class Fargan:
@@ -34,8 +35,10 @@ class Fargan:
         bounds = list(zip([0, *seams], [*seams, len(features)], strict=True))
         longest = max(end - begin for begin, end in bounds) + RUN_UP + AFTER
         wanted = np.array([begin for begin, _ in bounds])[:, None] - RUN_UP + np.arange(-PRIMING, longest)
+        idle = -len(bounds) % ROWS if len(bounds) > ROWS // 2 else 0
+        wanted = np.pad(wanted, ((0, idle), (0, 0)), mode="edge")
         spoken = self.speak_together(features[np.clip(wanted, 0, len(features) - 1)])
-        return _joined(spoken, bounds)
+        return _joined(spoken[: len(bounds)], bounds)
 
     def speak_together(self, features: np.ndarray) -> np.ndarray:
         """[utterances, PRIMING + frames, 20] -> [utterances, 160 * frames], late by LAG samples."""
