@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.models.metrics.utility import Cell, Score, Sentence, score, slots_of, spread
+from sottovoce.models.metrics.utility import Cell, Score, Sentence, against, score, slots_of, spread
 
 
 def sentence(words: str, tags: str, intent: str) -> Sentence:
@@ -51,3 +51,12 @@ def test_the_reader_learns_and_repeats_itself():
     first = Reader(training).fit(train, seed=1).measure(test)
     assert first == Score(1.0, 1.0)  # a name never seen is read as unknown, whose vector was trained
     assert Reader(training).fit(train, seed=1).measure(test) == first
+
+
+def test_the_difference_to_no_replacement_is_taken_seed_by_seed():
+    """Differences -0.1, -0.2, -0.3: mean -0.2, deviation 0.1, and Student's 4.303 for two degrees of freedom."""
+    plain = Cell("c", "none", None, tuple(Score(value, None) for value in (0.9, 0.8, 0.7)), 0.0)
+    other = Cell("c", "typed", 0.0, tuple(Score(value, None) for value in (0.8, 0.6, 0.4)), 1.0)
+    assert against(other, plain) == pytest.approx((-0.2, 4.3027 * 0.1 / 3**0.5), abs=1e-4)
+    one = Cell("c", "typed", 0.0, other.scores[:1], 1.0)
+    assert against(one, Cell("c", "none", None, plain.scores[:1], 0.0)) is None  # one seed tells nothing of the spread
