@@ -139,11 +139,13 @@ def split(path: Path, study: Study) -> Parts:
     train, test = read_corpus(path, "train").examples, read_corpus(path, "test").examples
     if len(train) < 80 or not test:
         raise CorpusError(f"{path.name}: expected rows with `split` train (80 or more) and test")
-    order = np.random.default_rng(study.seed).permutation(len(train))
+    draw = np.random.default_rng(study.seed)
+    order, tested = draw.permutation(len(train)), draw.permutation(len(test))[: study.test_examples]
     size = min(study.target_examples or len(train), len(train) // 4)
     quarters = [[train[row] for row in order[part * size : (part + 1) * size]] for part in range(4)]
     target, unseen, shadow, shadow_unseen = quarters
-    return Parts(target, unseen, shadow, shadow_unseen, test[: study.test_examples], labels_of(train))
+    # drawn, not the first ones: a file may be sorted by intent
+    return Parts(target, unseen, shadow, shadow_unseen, [test[row] for row in tested], labels_of(train))
 
 
 def measure(study: Study, parts: Parts, model: str, method: str) -> dict[str, Any]:

@@ -51,6 +51,15 @@ def test_every_method_on_both_models_is_a_row_and_a_point(tmp_path, command, cap
     assert (tmp_path / "tables/rows.jsonl").stat().st_mtime_ns == before
 
 
+def test_a_test_set_that_is_sorted_by_intent_is_not_cut_to_its_first_intents(tmp_path):
+    rows = sorted(sentences(260), key=lambda row: row["intent"])
+    data = write_jsonl(
+        tmp_path / "sorted.jsonl", [row | {"split": split} for split in ("train", "test") for row in rows]
+    )
+    parts = training_tables.split(data, replace(training_tables.QUICK, test_examples=40))
+    assert len(parts.test) == 40 and {example.intent for example in parts.test} == {row["intent"] for row in rows}
+
+
 @pytest.mark.parametrize(
     ("flags", "word"),
     [(["--methods", "magic"], "not known"), (["--lira", "3"], "even"), (["--data", "nothing"], "NAME=FILE")],
