@@ -102,8 +102,9 @@ class _Split:
             marked = np.arange(len(own)) < design.enrolled
             if recordings.enrolment is not None:
                 marked = recordings.enrolment[own]
-            if marked.sum() >= design.enrolled and not marked.all():
-                known[name], tried[name] = own[marked][: design.enrolled], own[~marked][: design.tested]
+            if marked.any() and not marked.all():
+                # Where a recording of the enrolment was refused, the others stand in for it: nobody is left out.
+                known[name], tried[name] = np.resize(own[marked], design.enrolled), own[~marked][: design.tested]
         require((len(known) >= 2, f"speakers: two with more than {design.enrolled} recordings each are needed"))
         tested = np.full((len(tried), max(map(len, tried.values()))), -1)
         for place, rows in enumerate(tried.values()):

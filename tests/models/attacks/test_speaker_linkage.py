@@ -107,6 +107,16 @@ def test_enrolment_may_be_anonymised_by_the_attacker_itself() -> None:
     assert all(rate(attack) > 0.4 for attack in attacks(kept, Design(together=(1,))) if attack.attacker == "lazy")
 
 
+def test_a_speaker_whose_enrolment_was_partly_refused_is_still_looked_for() -> None:
+    recordings = made(np.random.default_rng(8), 1.0, 0.5)
+    marked = choose_enrolment(recordings.speaker, Design())
+    keep = np.ones(len(marked), bool)
+    keep[np.flatnonzero(marked)[:2]] = False
+    fewer = Recordings(recordings.speaker[keep], recordings.original[keep], recordings.anonymised[keep], marked[keep])
+    first = next(iter(attacks(fewer)))
+    assert len(first.scores) == 40 and not np.isnan(first.scores[0, 0]).all()
+
+
 def test_ranks_count_from_one_and_share_ties() -> None:
     scores = np.array([[[3.0], [1.0]], [[1.0], [1.0]]])
     assert ranks(scores).tolist() == [1.0, 1.5]
