@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sottovoce.models.relisten import refuse_if_heard
 from sottovoce.models.settings import Spec
-from sottovoce.models.spoken import Spoken
+from sottovoce.models.spoken import Spoken, where_to_listen
 from sottovoce.transforms import members
 from sottovoce.transforms.job import Job
 from sottovoce.transforms.stage import Stage
@@ -28,5 +28,5 @@ class _Listen:
         assert spoken.masked is not None, "the check comes after masking"
         loaded = members.load(self._spec)
         with loaded.lock:
-            refuse_if_heard(loaded.member, spoken.speech, spoken.utterance.text, spoken.words, spoken.masked)
+            refuse_if_heard(loaded.member, spoken.speech, spoken.utterance.text, spoken.words, where_to_listen(spoken))
         return spoken
