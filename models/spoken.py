@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sottovoce.models.audio import Speech
-from sottovoce.models.masked_words import MaskedWords, mark
+from sottovoce.models.masked_words import MaskedWords
 from sottovoce.models.records import Utterance, Word
 
 
@@ -19,12 +19,3 @@ class Spoken:
 
     def __repr__(self) -> str:
         return "<Spoken: sensitive>"
-
-
-def where_to_listen(spoken: Spoken) -> MaskedWords:
-    """The masks, for a listener. Around words that were never spoken the edges of their neighbours count as masked too.
-
-    A recogniser takes the end of a word before a sudden silence for the begin of whatever it was told to listen for.
-    """
-    assert spoken.masked is not None, "the check comes after masking"
-    return mark(spoken.utterance.text, spoken.utterance.spans, spoken.words) if spoken.unsaid else spoken.masked

@@ -16,7 +16,7 @@ from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Utterance
 from sottovoce.models.relisten import refuse_if_heard
 from sottovoce.models.slice import Slice, Slicer
-from sottovoce.models.spoken import Spoken, where_to_listen
+from sottovoce.models.spoken import Spoken
 from sottovoce.pipelines.job_file import JobFile
 
 
@@ -56,10 +56,10 @@ class SpeechChain:
         unsaid_guard_s = self.masker.guard_ms / 1000 if voiced.unsaid else None
         masked = mark(utterance.text, utterance.spans, voiced.words, unsaid_guard_s)
         quiet = self._timed("mask", lambda: self.masker.mask(voiced.speech, masked.stretches))
-        hushed = Spoken(utterance, quiet, voiced.words, voiced.unsaid, masked)
-        listen = (self.listener, quiet, utterance.text, voiced.words, where_to_listen(hushed))
-        self._timed("relisten", lambda: refuse_if_heard(*listen))
-        return hushed
+        if not voiced.unsaid:
+            listen = (self.listener, quiet, utterance.text, voiced.words, masked)
+            self._timed("relisten", lambda: refuse_if_heard(*listen))
+        return Spoken(utterance, quiet, voiced.words, voiced.unsaid, masked)
 
     def cut(self, spoken: Spoken) -> list[Slice]:
         assert spoken.masked is not None, "speech is cut only after it was masked"

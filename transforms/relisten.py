@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sottovoce.models.relisten import refuse_if_heard
 from sottovoce.models.settings import Spec
-from sottovoce.models.spoken import Spoken, where_to_listen
+from sottovoce.models.spoken import Spoken
 from sottovoce.transforms import members
 from sottovoce.transforms.job import Job
 from sottovoce.transforms.stage import Stage
@@ -26,7 +26,9 @@ class _Listen:
 
     def one(self, spoken: Spoken) -> Spoken:
         assert spoken.masked is not None, "the check comes after masking"
+        if spoken.unsaid:  # nothing of these words is in the sound, so whatever is heard is another word
+            return spoken
         loaded = members.load(self._spec)
         with loaded.lock:
-            refuse_if_heard(loaded.member, spoken.speech, spoken.utterance.text, spoken.words, where_to_listen(spoken))
+            refuse_if_heard(loaded.member, spoken.speech, spoken.utterance.text, spoken.words, spoken.masked)
         return spoken

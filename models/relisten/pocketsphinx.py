@@ -88,7 +88,8 @@ class PocketSphinxListener:
         return LedgerEntry(
             stage="relisten",
             mechanism="pocketsphinx",
-            says="Masked speech is listened to again; an utterance in which a removed word is still heard is refused.",
+            says="Masked speech is listened to again, unless the voice never spoke the words; "
+            "an utterance in which a removed word is still heard is refused.",
             not_protected=("a remainder of a word that is too short for the recogniser to tell from a breath",),
             parameters={"min_frames": self.min_frames, "fit_floor": self.fit_floor, "guard_ms": self.guard_ms},
             assumptions=("it shares its acoustic model with the pocketsphinx aligner",),
