@@ -20,16 +20,14 @@ import apache_beam as beam
 
 from sottovoce.models.corpus import Refused
 from sottovoce.models.errors import CorpusError
-from sottovoce.models.randomness import fresh_secret
 from sottovoce.models.records import Utterance
 from sottovoce.models.settings import Spec, read_spec
 from sottovoce.models.tally import Tally
 from sottovoce.models.voice.builder.examples import Heard
 from sottovoce.pipelines.beam_options import beam_options
-from sottovoce.pipelines.job_file import read_job
+from sottovoce.pipelines.speech_study import TALLIES, reasons_in, speech_job
 from sottovoce.transforms.align import AlignWords
 from sottovoce.transforms.hear_voices import HearVoices, Transcribe
-from sottovoce.transforms.job import Job
 from sottovoce.transforms.load import LoadSpeech
 
 BATCH = 8
@@ -58,7 +56,7 @@ def usable(records: Sequence[Utterance | Refused]) -> list[Utterance]:
 
 def hear(utterances: Sequence[Utterance], hearing: Hearing) -> Counter[str]:
     """Write what was heard to the folder; returns the reasons of what was refused."""
-    job = _job(hearing)
+    job = speech_job(hearing.folder, {"align": read_spec("align", ALIGN)})
     shutil.rmtree(hearing.folder, ignore_errors=True)
     hearing.folder.mkdir(parents=True)
     batches = [utterances[at : at + BATCH] for at in range(0, len(utterances), BATCH)]
@@ -77,8 +75,8 @@ def hear(utterances: Sequence[Utterance], hearing: Hearing) -> Counter[str]:
             tallies += outputs.tallies
         passed | "Keep" >> beam.Map(_keep, str(hearing.folder))
         lines = tallies | "Tallies" >> beam.Flatten() | "TallyLines" >> beam.Map(_line)
-        lines | "WriteTallies" >> beam.io.WriteToText(str(hearing.folder / "tallies"))
-    return _reasons(hearing.folder)
+        lines | "WriteTallies" >> beam.io.WriteToText(str(hearing.folder / TALLIES))
+    return reasons_in(hearing.folder)
 
 
 def heard_before(folder: Path) -> Iterator[Heard]:
@@ -94,21 +92,3 @@ def _keep(batch: Sequence[Heard], folder: str) -> None:
 
 def _line(tally: Tally) -> str:
     return json.dumps(tally.to_json())
-
-
-def _job(hearing: Hearing) -> Job:
-    job_file = read_job(None, ())
-    specs = job_file.specs | {"align": read_spec("align", ALIGN)}
-    return Job(
-        run_uri=str(hearing.folder), secret=fresh_secret(), sinks={}, shards={}, audio=job_file.sections["audio"],
-        slice=job_file.sections["slice"], **specs,
-    )  # fmt: skip
-
-
-def _reasons(folder: Path) -> Counter[str]:
-    reasons: Counter[str] = Counter()
-    for file in folder.glob("tallies*"):
-        for line in file.read_text().splitlines():
-            for stage in json.loads(line)["stages"].values():
-                reasons.update(stage["reasons"])
-    return reasons

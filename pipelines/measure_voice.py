@@ -22,18 +22,16 @@ import numpy as np
 from sottovoce.models.attacks.speaker_linkage import Design, choose_enrolment
 from sottovoce.models.corpus import Refused
 from sottovoce.models.errors import CorpusError, RunError
-from sottovoce.models.randomness import fresh_secret
 from sottovoce.models.records import Utterance
 from sottovoce.models.settings import Spec
 from sottovoce.models.voice_row import Heard, VoiceRow
 from sottovoce.pipelines.beam_options import beam_options
-from sottovoce.pipelines.job_file import read_job
+from sottovoce.pipelines.speech_study import TALLIES, reasons_in, speech_job
 from sottovoce.transforms.align import AlignWords
-from sottovoce.transforms.job import Job
 from sottovoce.transforms.load import LoadSpeech
 from sottovoce.transforms.measure_voice import Measures, MeasureVoice, key_of
 
-ROWS, TALLIES, KEPT = "rows", "tallies", "anonymised"
+ROWS, KEPT = "rows", "anonymised"
 BATCH = 8
 
 
@@ -92,7 +90,7 @@ def run(study: Study, chosen: Sequence[Utterance]) -> tuple[list[VoiceRow], Coun
     lines | "WriteTallies" >> beam.io.WriteToText(str(work / TALLIES))
     pipeline.run().wait_until_finish()
     rows = [VoiceRow.from_line(line) for file in work.glob(f"{ROWS}*") for line in file.read_text().splitlines()]
-    reasons = _reasons(work)
+    reasons = reasons_in(work)
     if not rows:
         raise RunError(f"every recording was refused: {dict(reasons)}")
     return sorted(rows, key=lambda row: row.recording), reasons
@@ -100,7 +98,8 @@ def run(study: Study, chosen: Sequence[Utterance]) -> tuple[list[VoiceRow], Coun
 
 def _branch(pipeline: Any, study: Study, part: list[Utterance], enrolment: bool, work: Path) -> list[Any]:
     name = "Enrolment" if enrolment else "Test"
-    job = _job(study)
+    aligner = {"align": study.align} if study.align else {}
+    job = speech_job(study.out, {"voice": study.voice, **aligner})
     batches = [part[at : at + BATCH] for at in range(0, len(part), BATCH)]
     loaded = pipeline | name >> beam.Create(batches, reshuffle=True) | f"{name}/Load" >> LoadSpeech(job)
     stages = [loaded]
@@ -111,30 +110,6 @@ def _branch(pipeline: Any, study: Study, part: list[Utterance], enrolment: bool,
     lines = measured.passed | f"{name}/Lines" >> beam.FlatMap(lambda rows: [row.to_line() for row in rows])
     lines | f"{name}/Write" >> beam.io.WriteToText(str(work / f"{ROWS}-{name.lower()}"))
     return [tally for stage in stages for tally in stage.tallies]
-
-
-def _job(study: Study) -> Job:
-    """The default job with this voice, and a secret of its own: each branch draws as another run would."""
-    job_file = read_job(None, ())
-    specs = job_file.specs | {"voice": study.voice} | ({"align": study.align} if study.align else {})
-    return Job(
-        run_uri=str(study.out),
-        secret=fresh_secret(),
-        sinks={},
-        shards={},
-        audio=job_file.sections["audio"],
-        slice=job_file.sections["slice"],
-        **specs,
-    )
-
-
-def _reasons(work: Path) -> Counter[str]:
-    reasons: Counter[str] = Counter()
-    for file in work.glob(f"{TALLIES}*"):
-        for line in file.read_text().splitlines():
-            for stage in json.loads(line)["stages"].values():
-                reasons.update(stage["reasons"])
-    return reasons
 
 
 def with_known(study: Study, file: Path | None) -> Study:

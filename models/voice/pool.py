@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
+from sottovoce.models import sphinx
 from sottovoce.models.errors import CorpusError
 from sottovoce.models.plda import Plda
 
 WEIGHTS = Path(__file__).with_name("weights")
 POOL_FILE = "pool.npz"
-SOUNDS = "AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY P R S SH T TH UH UW V W Y Z ZH"
-PHONES = ("SIL", *SOUNDS.split())  # of the CMU dictionary; number 0 is everything that is not speech
+PHONES = ("SIL", *sphinx.PHONES.split())  # of the CMU dictionary; number 0 is everything that is not speech
 F0_QUANTILES = np.linspace(0.02, 0.98, 21)
 VOICE_DIMENSION = 24
 
