@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OUT ?= out/demo
 
-.PHONY: help setup demo test check lock corpus bench bench-text model voice clean flink-up flink-down test-flink test-slurm test-kubernetes test-airflow
+.PHONY: help setup demo test check types quick-tests lock corpus bench bench-text model voice clean flink-up flink-down test-flink test-slurm test-kubernetes test-airflow
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
@@ -33,7 +33,12 @@ test: $(READY) ## set everything up and run all tests
 check: $(READY) ## format, lint, types, fences and quick tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	@$(MAKE) --no-print-directory --output-sync=target -j2 types quick-tests
+
+types:
 	$(BIN)/mypy models transforms pipelines
+
+quick-tests:
 	$(BIN)/python -m pytest -n 2 -m "not slow and not flink" --hypothesis-profile=quick
 
 lock: $(READY) ## pin requirements.in into requirements.txt

@@ -17,6 +17,8 @@ from sottovoce.models.audio import Speech, load, resample
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.records import AudioRef
 
+pytestmark = pytest.mark.slow
+
 RECORDINGS = Path(__file__).parents[4] / "shared" / "data" / "speech"
 
 

@@ -17,6 +17,8 @@ from sottovoce.models.relisten.nobody import Nobody
 from sottovoce.models.relisten.pocketsphinx import PocketSphinxListener, SoundUnknown, with_background
 from sottovoce.models.relisten.recognisers import Moonshine, Vosk, written_again
 
+pytestmark = pytest.mark.slow
+
 TEXT = "please send the parcel to carolina tomorrow morning"
 
 

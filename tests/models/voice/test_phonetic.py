@@ -17,6 +17,8 @@ from sottovoce.models.slice import Slicer
 from sottovoce.models.voice import Voiced
 from sottovoce.models.voice.phonetic import Heard, NothingToSay, PhonesMissing, Phonetic
 
+pytestmark = pytest.mark.slow
+
 SECRET, OTHER = Secret(b"sixteen bytes or more"), Secret(b"another key of a run")
 TEXT = "pay anna now"
 SOUNDS = ("P EY", "AE N AH", "N AW")

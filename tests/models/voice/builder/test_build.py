@@ -19,6 +19,8 @@ from sottovoce.models.voice.phone_track import FRAME_INPUTS
 torch = pytest.importorskip("torch")
 from sottovoce.models.voice.builder.training import Stack, Training  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 TINY = Training(steps=2, batch=2, crop=32, width=8, prosody_width=8, duration_width=8)
 
 
