@@ -5,7 +5,7 @@
 Both sides read the same JSONL, detect, route, replace and write Parquet with the same members; the loop has no Beam, no
 shuffle and no shards. Each measurement is a process of its own, timed after imports; memory is its peak resident size.
 Rounds alternate the two sides, so that what else the machine does falls on both; figures are medians, the ratio with its
-range. What memory grows by is the shuffle, which the local runner keeps in memory: ids, text and labels of each record.
+range. The loop shuffles nothing. The local runner keeps what it shuffles in memory, so its side may grow with the corpus.
 """
 
 from __future__ import annotations
