@@ -8,7 +8,9 @@ and its privacy count.
 
 from __future__ import annotations
 
+import itertools
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +22,8 @@ from sottovoce.models.launch.kubernetes_job import KEY_ANNOTATION, manifest, sta
 from sottovoce.models.settings import require
 
 WATCH_S = 300  # the server ends a watch; a new one begins where the Job stands
+# Answers of a server that is behind its own store, or busy: the watch is begun again, after a while.
+WATCH_AGAIN, WATCH_PAUSE_S = (429, 503, 504), 2.0
 
 
 @dataclass(frozen=True)
@@ -77,11 +81,13 @@ class Kubernetes:
                 return JobStatus("missing", f"no Job {name} in namespace {namespace}")
 
     def watch(self, handle: Handle) -> Iterator[JobStatus]:
-        """By the API's own watch: a change is told when it happens, and nothing is asked in between."""
-        last = self.status(handle)
-        yield last
-        while last.state not in FINAL_STATES:
-            for now in self._events(handle):
+        """By the API's own watch: a change is told when it happens, and nothing is asked in between.
+
+        Every watch begins with a question: a job that was deleted between two watches is in no event of the second.
+        """
+        last = None
+        while last is None or last.state not in FINAL_STATES:
+            for now in itertools.chain([self.status(handle)], self._events(handle)):
                 if now != last:
                     yield now
                 last = now
@@ -93,10 +99,15 @@ class Kubernetes:
 
         namespace, name = handle.job_id.split("/")
         only = {"field_selector": f"metadata.name={name}", "timeout_seconds": WATCH_S}
-        with _asking():
-            for event in Watch().stream(self._batch().list_namespaced_job, namespace, **only):
-                deleted = event["type"] == "DELETED"
-                yield JobStatus("missing", "deleted") if deleted else status_of(event["object"].to_dict())
+        with _asking() as ask:
+            try:
+                for event in Watch().stream(self._batch().list_namespaced_job, namespace, **only):
+                    deleted = event["type"] == "DELETED"
+                    yield JobStatus("missing", "deleted") if deleted else status_of(event["object"].to_dict())
+            except ask.ApiException as error:
+                if error.status not in WATCH_AGAIN:
+                    raise
+                time.sleep(WATCH_PAUSE_S)
 
     def logs(self, handle: Handle) -> str:
         namespace, name = handle.job_id.split("/")
