@@ -1,7 +1,8 @@
 """One loaded member of a family per worker process, shared by its threads.
 
 Models are large and their C libraries are seldom thread-safe, so a process holds one copy of each behind a lock and
-parallelism comes from processes.
+parallelism comes from processes. Linear algebra therefore gets one thread per process: more would take the cores of the
+other workers, wait for each other on small products, and let results depend on the machine.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import threading
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
+
+from threadpoolctl import threadpool_limits
 
 from sottovoce.models.settings import Spec
 
@@ -31,6 +34,7 @@ def load(spec: Spec) -> Loaded:
         if name not in _loaded:
             member = spec.make()
             member.setup()
+            threadpool_limits(1)  # after loading, so that libraries which came with the member are held to it as well
             _loaded[name] = Loaded(member)
             _loads_not_reported[f"{spec.family}.{spec.name}"] += 1
         return _loaded[name]
