@@ -4,8 +4,9 @@
 
 Both sides read the same JSONL, detect, route, replace and write Parquet with the same members; the loop has no Beam, no
 shuffle and no shards. Each measurement is a process of its own, timed after imports; memory is its peak resident size.
-Rounds alternate the two sides, so that what else the machine does falls on both; figures are medians, the ratio with its
-range. The loop shuffles nothing. The local runner keeps what it shuffles in memory, so its side may grow with the corpus.
+Rounds alternate the sides, so that what else the machine does falls on both; figures are medians, the ratio with its
+range. The local runner keeps what it shuffles in memory. What the graph costs up to its shuffle is a side of its own,
+`steps`: the same stages, their rows dropped where writing would group them by shard.
 """
 
 from __future__ import annotations
@@ -48,6 +49,28 @@ def run_beam(corpus: Path, out: Path) -> float:
     return time.perf_counter() - began
 
 
+def run_steps(corpus: Path, out: Path) -> float:
+    import apache_beam as beam
+
+    from sottovoce.models.randomness import Secret
+    from sottovoce.pipelines.job_file import read_job
+    from sottovoce.pipelines.run import Order, prepare
+    from sottovoce.transforms.detect import DetectEntities
+    from sottovoce.transforms.read import ReadCorpus
+    from sottovoce.transforms.route import RouteDialogues
+    from sottovoce.transforms.sinks import sink_class
+
+    run = prepare(Order(read_job(None, ["detect=rules"]), str(corpus), str(out), Secret(SECRET)))
+    began = time.perf_counter()
+    with beam.Pipeline(options=run.options) as pipeline:
+        batches = (pipeline | ReadCorpus(run.corpus, run.job)).passed | DetectEntities(run.job)
+        routed = batches.passed | RouteDialogues(run.job.sinks, run.job.secret)
+        for sink in run.job.sinks:
+            rows = routed[sink] | sink >> sink_class(sink)(run.job)
+            rows.passed | f"Drop {sink}" >> beam.FlatMap(lambda _: ())
+    return time.perf_counter() - began
+
+
 def run_loop(corpus: Path, out: Path) -> float:
     import dataclasses
 
@@ -86,7 +109,7 @@ def run_loop(corpus: Path, out: Path) -> float:
     return time.perf_counter() - began
 
 
-SIDES = {"loop": run_loop, "beam": run_beam}
+SIDES = {"loop": run_loop, "beam": run_beam, "steps": run_steps}
 
 
 def measure(side: str, records: int, folder: Path) -> dict[str, float]:
@@ -122,7 +145,7 @@ def main() -> None:
         return
     print(
         f"{'records':>9} {'loop/s':>9} {'beam/s':>9} {'beam/loop':>10} {'range':>12}"
-        f" {'us/record':>10} {'loop MB':>9} {'beam MB':>9}"
+        f" {'us/record':>10} {'loop MB':>9} {'beam MB':>9} {'steps MB':>9}"
     )
     with tempfile.TemporaryDirectory() as folder:
         for records in args.records:
@@ -131,12 +154,13 @@ def main() -> None:
 
 
 def table_row(records: int, rounds: list[list[dict[str, float]]]) -> str:
-    loop, beam = (statistics.median(both[side]["seconds"] for both in rounds) for side in (0, 1))
-    loop_mb, beam_mb = (max(both[side]["peak_mb"] for both in rounds) for side in (0, 1))
-    ratios = sorted(loop["seconds"] / beam["seconds"] for loop, beam in rounds)
+    loop, beam = (statistics.median(sides[side]["seconds"] for sides in rounds) for side in (0, 1))
+    loop_mb, beam_mb, steps_mb = (max(sides[side]["peak_mb"] for sides in rounds) for side in (0, 1, 2))
+    ratios = sorted(loop["seconds"] / beam["seconds"] for loop, beam, _ in rounds)
     return (
         f"{records:>9} {records / loop:>9.0f} {records / beam:>9.0f} {statistics.median(ratios):>10.2f}"
-        f" {f'{ratios[0]:.2f}-{ratios[-1]:.2f}':>12} {1e6 * beam / records:>10.0f} {loop_mb:>9.0f} {beam_mb:>9.0f}"
+        f" {f'{ratios[0]:.2f}-{ratios[-1]:.2f}':>12} {1e6 * beam / records:>10.0f}"
+        f" {loop_mb:>9.0f} {beam_mb:>9.0f} {steps_mb:>9.0f}"
     )
 
 
