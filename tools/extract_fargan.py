@@ -1,4 +1,4 @@
-"""Take the networks of the FARGAN vocoder and of Opus' pitch tracker out of Opus' C source: models/voice/weights/opus.npz.
+"""Take the FARGAN vocoder (fargan.onnx) and the pitch tracker (opus_pitch.npz) out of Opus' C source: models/voice/weights.
 
     python tools/extract_fargan.py [--crate opusic-sys-0.5.8.crate]
 
@@ -18,10 +18,14 @@ from pathlib import Path
 
 import numpy as np
 
+from sottovoce.models.voice.builder.vocoder_graph import vocoder_graph
+from sottovoce.models.voice.fargan import FILE as VOCODER
+from sottovoce.models.voice.fargan import PRIMING
+from sottovoce.models.voice.opus_layers import FILE as PITCH_TRACKER
+
 URL = "https://static.crates.io/crates/opusic-sys/opusic-sys-0.5.8.crate"
 SHA256 = "8f43c183739dc81651487e7c9f3e4330fe4a3fd26c0fa961c788ce5fb21fa75b"
-OUT = Path(__file__).parents[1] / "models/voice/weights/opus.npz"
-SOURCES = ("opusic-sys-0.5.8/opus/dnn/fargan_data.c", "opusic-sys-0.5.8/opus/dnn/pitchdnn_data.c")
+SOURCE = "opusic-sys-0.5.8/opus/dnn/{}_data.c"
 ARRAY = re.compile(r"static const (?:float|opus_int8) (\w+)\[(\d+)\] = \{([^}]*)\}")
 LINEAR = re.compile(r"linear_init\(&model->(\w+),arrays,([^)]*)\)")
 CONVOLUTION = re.compile(r"conv2d_init\(&model->(\w+),arrays,[^)]*?,(\d+),(\d+),(\d+),(\d+)\)")
@@ -38,7 +42,8 @@ def arrays_of(source: str) -> dict[str, np.ndarray]:
 
 def layers_of(source: str) -> dict[str, np.ndarray]:
     """`<layer>.weight` [in, out], `<layer>.scale` [out] where the weight is eight bits wide, `<layer>.bias` [out]."""
-    arrays, layers = arrays_of(source), {}
+    arrays = arrays_of(source)
+    layers: dict[str, np.ndarray] = {}
     for name, arguments in LINEAR.findall(source):
         inputs, outputs = map(int, arguments.split(",")[-2:])
         if f"{name}_weights_int8" in arrays:  # stored in blocks of 8 outputs by 4 inputs, for SIMD
@@ -64,15 +69,19 @@ def main() -> None:
     content = crate.read_bytes() if crate else urllib.request.urlopen(URL, timeout=120).read()
     if hashlib.sha256(content).hexdigest() != SHA256:
         raise SystemExit("the crate is not opusic-sys 0.5.8 as it was when this tool was written")
-    layers: dict[str, np.ndarray] = {}
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-        for source in SOURCES:
-            file = archive.extractfile(source)
-            assert file is not None
-            layers |= layers_of(file.read().decode())
-    OUT.parent.mkdir(exist_ok=True)
-    np.savez_compressed(OUT, **layers)
-    print(f"{OUT.name}: {sum(a.size for a in layers.values()):,} numbers, {OUT.stat().st_size:,} bytes")
+        vocoder, pitch_tracker = (layers_of(_text(archive, SOURCE.format(name))) for name in ("fargan", "pitchdnn"))
+    VOCODER.parent.mkdir(exist_ok=True)
+    VOCODER.write_bytes(vocoder_graph(vocoder, PRIMING))
+    np.savez_compressed(PITCH_TRACKER, **pitch_tracker)  # type: ignore[arg-type]
+    for file, layers in ((VOCODER, vocoder), (PITCH_TRACKER, pitch_tracker)):
+        print(f"{file.name}: {sum(a.size for a in layers.values()):,} numbers, {file.stat().st_size:,} bytes")
+
+
+def _text(archive: tarfile.TarFile, name: str) -> str:
+    file = archive.extractfile(name)
+    assert file is not None
+    return file.read().decode()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""The layers that Opus' networks are made of, in numpy, with the weights that tools/extract_fargan.py took from its source.
+"""The layers that Opus' pitch tracker is made of, with the weights that tools/extract_fargan.py took from its source.
 
-A weight W is stored in eight bits; the layer computes x (W scale) + bias. Rows of x are independent: utterances, or frames.
+A weight W is stored in eight bits; the layer computes x (W scale) + bias. Rows of x are frames.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-FILE = Path(__file__).with_name("weights") / "opus.npz"
+FILE = Path(__file__).with_name("weights") / "opus_pitch.npz"
 
 
 class Layers:
@@ -28,18 +28,17 @@ class Layers:
     def dense(self, name: str, x: np.ndarray) -> np.ndarray:
         return np.tanh(self.linear(name, x))
 
-    def gated(self, name: str, x: np.ndarray) -> np.ndarray:
-        """Gated linear unit: the layer decides how much of each of its own inputs passes."""
-        return x * sigmoid(self.linear(name, x))
-
-    def recurrent(self, name: str, x: np.ndarray, state: np.ndarray) -> np.ndarray:
-        """One step of a gated recurrent unit: the next state."""
-        size = state.shape[1]
-        given, kept = self.linear(f"{name}_input", x), self.linear(f"{name}_recurrent", state)
-        gates = sigmoid(given[:, : 2 * size] + kept[:, : 2 * size])
-        update, reset = gates[:, :size], gates[:, size:]
-        fresh = np.tanh(given[:, 2 * size :] + kept[:, 2 * size :] * reset)
-        return fresh + update * (state - fresh)
+    def recurrent(self, name: str, x: np.ndarray) -> np.ndarray:
+        """The states [rows, size] of a gated recurrent unit that is given the rows one after the other."""
+        given = self.linear(f"{name}_input", x)
+        size = given.shape[1] // 3
+        state, states = np.zeros(size, np.float32), np.empty((len(x), size), np.float32)
+        for row, now in enumerate(given):
+            kept = self.linear(f"{name}_recurrent", state)
+            gates = sigmoid(now[: 2 * size] + kept[: 2 * size])
+            fresh = np.tanh(now[2 * size :] + kept[2 * size :] * gates[size:])
+            states[row] = state = fresh + gates[:size] * (state - fresh)
+        return states
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:

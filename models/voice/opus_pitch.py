@@ -15,6 +15,7 @@ HOP = 160
 MIN_PERIOD, MAX_PERIOD = 32, 256
 LAGS = MAX_PERIOD - MIN_PERIOD
 LOW_BINS = 30
+TRANSFORM = 512  # longer than a frame and its past, so that no correlation wraps around
 STEPS = 180
 STEPS_PER_OCTAVE = 60
 
@@ -31,12 +32,8 @@ class PitchTracker:
         echoes = np.pad(self._convolved("conv2d_1", echoes), ((0, 0), (0, 0), (1, 1)))
         echoes = self._convolved("conv2d_2", echoes)[:, 0]
         evidence = layers.dense("dense_downsampler", np.concatenate([echoes, turning], axis=1))
-        state = np.zeros((1, 64), np.float32)
-        states = []
-        for frame in evidence:
-            state = layers.recurrent("gru_1", frame[None], state)
-            states.append(state[0])
-        return _read_scale(layers.linear("dense_final_upsampler", np.array(states))[:, :STEPS])
+        states = layers.recurrent("gru_1", evidence)
+        return _read_scale(layers.linear("dense_final_upsampler", states)[:, :STEPS])
 
     def _convolved(self, name: str, x: np.ndarray) -> np.ndarray:
         """[frames, channels, lags + 2] -> [frames, channels, lags]: three frames back in time, three lags wide."""
@@ -62,12 +59,14 @@ def _turning(spectrum: np.ndarray) -> np.ndarray:
 
 def _echoes(residual: np.ndarray) -> np.ndarray:
     """[frames, 224]: normalised correlation at lags 256 to 33."""
+    from scipy import fft
+
     softened = residual + 0.7 * np.concatenate([[0.0], residual[:-1]])
     padded = np.pad(softened, (MAX_PERIOD, 0)).astype(np.float32)
     buffers = sliding_window_view(padded, MAX_PERIOD + HOP)[::HOP]
-    now = np.ascontiguousarray(buffers[:, MAX_PERIOD:])
-    lagged = sliding_window_view(buffers, HOP, axis=1)[:, :LAGS]
-    products = np.matmul(lagged, now[:, :, None])[:, :, 0]
+    now = buffers[:, MAX_PERIOD:]
+    spectra = fft.rfft(buffers, TRANSFORM) * np.conj(fft.rfft(now, TRANSFORM))
+    products = fft.irfft(spectra, TRANSFORM)[:, :LAGS]
     total = np.concatenate([np.zeros((len(now), 1)), np.cumsum(buffers.astype(np.float64) ** 2, axis=1)], axis=1)
     energies = total[:, HOP : HOP + LAGS] - total[:, :LAGS]
     return (2 * products / (1 + np.sum(now.astype(np.float64) ** 2, axis=1)[:, None] + energies)).astype(np.float32)
