@@ -37,6 +37,7 @@ class Measures:
     samples: dict[str, int] = field(default_factory=dict)
     samples_uri: str = ""
     known: Mapping[str, Heard] = field(default_factory=dict)  # originals that an earlier evaluation has measured
+    voices: Mapping[str, Spec] = field(default_factory=dict)  # by speaker, where one voice does not speak for all
     kept_uri: str = ""  # where all anonymised speech is kept, for an attacker that trains on it
 
 
@@ -58,11 +59,13 @@ class _Measure:
         self._voice, self._secret, self._measures, self._enrolment = job.voice, job.secret, measures, enrolment
 
     def setup(self) -> None:
-        for spec in (self._voice, *self._measures.encoders.values(), *self._measures.recognisers.values()):
+        voices = self._measures.voices.values() or (self._voice,)
+        for spec in (*voices, *self._measures.encoders.values(), *self._measures.recognisers.values()):
             members.load(spec)
 
     def one(self, spoken: Spoken) -> VoiceRow:
-        utterance, loaded = spoken.utterance, members.load(self._voice)
+        utterance = spoken.utterance
+        loaded = members.load(self._measures.voices.get(utterance.speaker_id or "", self._voice))
         with loaded.lock:
             began = time.process_time()
             voiced = loaded.member.transform(utterance, spoken.speech, spoken.words, self._secret)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ EXAMPLES = """\
   sottovoce evaluate voice --data corpus/manifest.jsonl --anonymiser mcadams
   sottovoce evaluate voice --data manifest.jsonl --anonymiser '{use: mcadams, assign: speaker}' --speakers 30 --out study
   sottovoce evaluate voice --data manifest.jsonl --anonymiser phonetic --recogniser moonshine vosk:model-en-us --json
+  sottovoce evaluate voice --data manifest.jsonl --anonymiser phonetic --pools fold1 fold2 fold3 fold4 fold5
 """
 SAMPLES = 8
 
@@ -20,6 +22,14 @@ SAMPLES = 8
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", required=True, metavar="CORPUS", help="recordings with speaker ids and transcripts")
     parser.add_argument("--anonymiser", required=True, metavar="MEMBER", help="name of a voice, or {use: name, ...}")
+    parser.add_argument(
+        "--pools",
+        nargs="+",
+        default=[],
+        type=Path,
+        metavar="FOLDER",
+        help="pools of `build voice --exclude-speakers`: each speaker is spoken for by one that has not heard him",
+    )
     parser.add_argument(
         "--align", default="pocketsphinx", metavar="MEMBER", help="who finds words in speech; none: nobody"
     )
@@ -74,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
         voice,
         None if args.align == "none" else read_member("align", "--align", args.align),
         design,
-        _measures(args, study_of.pick(chosen, design, args.listen, SAMPLES)),
+        _measures(args, study_of.pick(chosen, design, args.listen, SAMPLES), _voices(args.pools, voice, chosen)),
         args.out,
         args.workers,
         args.fine_tune,
@@ -91,7 +101,19 @@ def run(args: argparse.Namespace) -> int:
     return _report(args, rows, refused, results)
 
 
-def _measures(args: argparse.Namespace, picked: tuple[frozenset[str], dict[str, int]]) -> Any:
+def _voices(pools: list[Path], voice: Any, chosen: list[Any]) -> dict[str, Any]:
+    """The voice of each speaker, where pools are given; else whoever reads the figures is told if they flatter."""
+    from sottovoce.pipelines.unheard_pools import speakers_in_pool, unheard
+
+    speakers = {utterance.speaker_id for utterance in chosen}
+    known = 0 if pools else speakers_in_pool(voice, speakers)
+    if known:
+        note = f"note: the pool knows {known} of {len(speakers)} speakers; for fair figures build it without them"
+        print(note, file=sys.stderr)
+    return unheard(voice, pools, speakers)
+
+
+def _measures(args: argparse.Namespace, picked: tuple[frozenset[str], dict[str, int]], voices: dict[str, Any]) -> Any:
     from sottovoce.models.randomness import fresh_secret
     from sottovoce.pipelines.read_locally import read_member
     from sottovoce.transforms.measure_voice import Measures
@@ -104,7 +126,9 @@ def _measures(args: argparse.Namespace, picked: tuple[frozenset[str], dict[str, 
     (args.out / "samples").mkdir(parents=True, exist_ok=True)
     listened, samples = picked
     folder = str(args.out / "samples")
-    return Measures(fresh_secret(), encoders, recognisers, not args.no_naturalness, listened, samples, folder)
+    return Measures(
+        fresh_secret(), encoders, recognisers, not args.no_naturalness, listened, samples, folder, voices=voices
+    )
 
 
 def _report(args: argparse.Namespace, rows: list[Any], refused: Any, results: list[Any]) -> int:
