@@ -10,22 +10,27 @@ import numpy as np
 from sottovoce.models.attacks import slice_linkage
 from sottovoce.models.attacks.slice_linkage import Encoder, Piece
 from sottovoce.models.errors import Refusal
+from sottovoce.models.masked_words import MaskedWords
 from sottovoce.models.metrics.linkability import measured
+from sottovoce.models.records import Word
+from sottovoce.models.slice import Slicer, text_of
 from sottovoce.models.spoken import Spoken
+from sottovoce.pipelines.mask_batch import tokens
 from sottovoce.pipelines.speech_chain import SpeechChain
 
 MIN_PAIRS = 20
 
 
-def cut_texts(texts: Sequence[str], min_seconds: float, seconds_per_word: float) -> Iterator[Piece]:
-    """Slices of texts alone: as many words as are said in `min_seconds`; a short remainder joins the slice before it."""
-    count = max(1, round(min_seconds / seconds_per_word))
+def cut_texts(slicer: Slicer, texts: Sequence[str], seconds_per_word: float) -> Iterator[Piece]:
+    """Slices of texts alone, as if every word lasted `seconds_per_word`."""
+    nothing = MaskedWords(frozenset(), (), ())
     for utterance, text in enumerate(texts):
-        words = text.split()
-        starts = list(range(0, max(1, len(words) - count + 1), count))
-        for place, (begin, end) in enumerate(zip(starts, [*starts[1:], len(words)], strict=True)):
-            if words[begin:end]:
-                yield Piece(" ".join(words[begin:end]), utterance, place)
+        words = [
+            Word(word.begin, word.end, place * seconds_per_word, (place + 1) * seconds_per_word, 1.0)
+            for place, word in enumerate(tokens(text))
+        ]
+        for place, group in enumerate(slicer.groups(words, nothing)):
+            yield Piece(text_of(text, words, group, nothing), utterance, place)
 
 
 def hushed(chain: SpeechChain, aligned: Iterable[Spoken]) -> list[Spoken]:
@@ -49,13 +54,19 @@ def cut_speech(chain: SpeechChain, spoken: Sequence[Spoken]) -> Iterator[Piece]:
             yield Piece(piece.text, number, place, piece.speech)
 
 
-def linkage(pieces: Sequence[Piece], encoder: Encoder | None = None, seed: int = 0) -> dict[str, Any]:
+def linkage(
+    pieces: Sequence[Piece],
+    encoder: Encoder | None = None,
+    texts: Sequence[str] = (),
+    dropped_words: int = 0,
+    seed: int = 0,
+) -> dict[str, Any]:
     """D_sys with interval and the level of chance, for text, for speech, and for both together."""
     mated, other = slice_linkage.pairs_of(pieces, np.random.default_rng(seed))
     figures: dict[str, Any] = {"slices": len(pieces), "neighbouring pairs": len(mated)}
     if len(mated) < MIN_PAIRS:
         return figures | {"linkability": f"not measured: fewer than {MIN_PAIRS} neighbouring pairs"}
-    scores = {"text": slice_linkage.text_scores(pieces, mated, other)}
+    scores = {"text": slice_linkage.text_scores(pieces, mated, other, texts, dropped_words)}
     if all(piece.speech is not None for piece in pieces):
         scores["speech"] = slice_linkage.speech_scores(pieces, mated, other, encoder)
         scores["text and speech"] = slice_linkage.combined(pieces, mated, other, *scores.values())

@@ -1,13 +1,15 @@
 """Can released slices be put back together? Scores pairs of slices by how likely the second follows the first.
 
-COMPRISE D2.3, section 4.3. The attacker has text of the same domain, from which a 3-gram model tells how well the words of
-one slice continue the other's, and recordings cut in the same way, on which it learns to weigh what it hears: likeness of
-voice, of background, and continuity at the edges. Mated pairs are neighbours in one utterance; non-mated pairs come from
-different utterances. Every score is given to utterances that the attacker did not learn from (two folds).
+COMPRISE D2.3, section 4.3. The attacker has text, from which a 3-gram model tells how well the words of one slice continue
+the other's: texts of its own, or else the other half of the corpus. It has recordings cut in the same way, on which it
+learns to weigh what it hears: likeness of voice, of background, and continuity at the edges. Mated pairs are neighbours
+in one utterance; non-mated pairs come from different utterances. Every score is given to utterances that the attacker did
+not learn from (two folds).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +20,7 @@ from sottovoce.models.attacks.trigrams import Trigrams
 from sottovoce.models.audio import Speech
 
 CONTEXT_WORDS = 2
+TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[.,;:!?]")  # where a sentence ends is told by its marks as much as by words
 Pair = tuple[int, int]
 Encoder = Callable[[Speech], np.ndarray]
 
@@ -72,18 +75,46 @@ def fold_of(piece: Piece) -> int:
     return piece.utterance % 2
 
 
-def text_scores(pieces: Sequence[Piece], mated: Sequence[Pair], other: Sequence[Pair]) -> PairScores:
-    """log P(begin of second | end of first) - log P(begin of second), by a model of the other fold's texts."""
-    models = {fold: Trigrams(_whole_texts(pieces, 1 - fold)) for fold in (0, 1)}
+def text_scores(
+    pieces: Sequence[Piece],
+    mated: Sequence[Pair],
+    other: Sequence[Pair],
+    texts: Sequence[str] = (),
+    dropped_words: int = 0,
+) -> PairScores:
+    """log P(begin of second | end of first) - log P(begin of second), by a model of `texts` or of the other fold's texts.
+
+    How likely the begin is by itself says nothing about who stood before it. The attacker knows if words were dropped
+    between slices, and then adds up what the end of the first foretells about each word behind that gap.
+    """
+    gaps = range(dropped_words, dropped_words + CONTEXT_WORDS) if dropped_words else (0,)
+
+    def models_of(sentences: Sequence[Sequence[str]]) -> list[Trigrams]:
+        return [Trigrams(sentences, gap) for gap in gaps]
+
+    if texts:
+        own = models_of([_tokens(text) for text in texts])
+        models = {0: own, 1: own}
+    else:
+        models = {fold: models_of(_whole_texts(pieces, 1 - fold)) for fold in (0, 1)}
 
     def score(pair: Pair) -> float:
         first, second = pieces[pair[0]], pieces[pair[1]]
-        begin = second.text.lower().split()[:CONTEXT_WORDS]
-        end = first.text.lower().split()[-CONTEXT_WORDS:]
+        begin, end = _tokens(second.text)[:CONTEXT_WORDS], _tokens(first.text)[-CONTEXT_WORDS:]
         model = models[fold_of(first)]
-        return model.log_probability(begin, end) - model.log_probability(begin, [])
+        if not dropped_words:
+            return _foretold(model[0], begin, end)
+        return sum(_foretold(behind, [word], end) for word, behind in zip(begin, model, strict=False))
 
     return PairScores(np.array([score(pair) for pair in mated]), np.array([score(pair) for pair in other]))
+
+
+def _foretold(model: Trigrams, words: Sequence[str], context: Sequence[str]) -> float:
+    return model.log_probability(words, context) - model.log_probability(words, [])
+
+
+def _tokens(text: str) -> list[str]:
+    return TOKEN.findall(text.lower().replace("’", "'"))
 
 
 def _whole_texts(pieces: Sequence[Piece], fold: int) -> list[list[str]]:
@@ -91,7 +122,7 @@ def _whole_texts(pieces: Sequence[Piece], fold: int) -> list[list[str]]:
     texts: dict[int, list[str]] = {}
     for piece in sorted(pieces, key=lambda piece: (piece.utterance, piece.place)):
         if fold_of(piece) == fold:
-            texts.setdefault(piece.utterance, []).extend(piece.text.lower().split())
+            texts.setdefault(piece.utterance, []).extend(_tokens(piece.text))
     return list(texts.values())
 
 

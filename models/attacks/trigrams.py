@@ -1,4 +1,7 @@
-"""A 3-gram language model with interpolated absolute discounting: small, exact, enough for an attacker's guess."""
+"""A 3-gram language model with interpolated absolute discounting: small, exact, enough for an attacker's guess.
+
+With a gap it tells of a word what two words foretell that stand `gap` words further back: P(w_i | w_{i-g-2}, w_{i-g-1}).
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,14 @@ BEGIN = "<s>"
 
 
 class Trigrams:
-    def __init__(self, sentences: Sequence[Sequence[str]]):
+    def __init__(self, sentences: Sequence[Sequence[str]], gap: int = 0):
         self._counts: dict[int, Counter[tuple[str, ...]]] = {order: Counter() for order in (1, 2, 3)}
         for sentence in sentences:
-            words = [BEGIN, BEGIN, *sentence]
+            words = [*[BEGIN] * (2 + gap), *sentence]
             for order in (1, 2, 3):
-                self._counts[order].update(tuple(words[i - order + 1 : i + 1]) for i in range(2, len(words)))
+                self._counts[order].update(
+                    (*words[i - gap - order + 1 : i - gap], words[i]) for i in range(2 + gap, len(words))
+                )
         self._totals: Counter[tuple[str, ...]] = Counter()
         self._kinds: Counter[tuple[str, ...]] = Counter()
         for counts in self._counts.values():

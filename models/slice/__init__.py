@@ -37,18 +37,21 @@ class Slicer:
     """`remainder`: what is shorter than `min_seconds` at the end is joined to the slice before it, or dropped.
 
     An utterance that is too short as a whole is one slice under `join` and dropped under `drop`. With `cross_masked`
-    off no slice holds speech from both sides of a masked word. `level_db` is the level of every slice (None leaves it).
+    off no slice holds speech from both sides of a masked word. `drop_words` are left out between two slices, so that the
+    begin of one does not continue the end of the other. `level_db` is the level of every slice (None leaves it).
     """
 
     min_seconds: float = 3.0
     remainder: Literal["join", "drop"] = "join"
     cross_masked: bool = True
+    drop_words: int = 0
     pad_s: float = 0.1
     level_db: float | None = -26.0
 
     def __post_init__(self) -> None:
         require(
             (self.min_seconds > 0, "min_seconds: must be above 0"),
+            (0 <= self.drop_words <= 10, "drop_words: must lie in [0, 10]"),
             (0 <= self.pad_s <= 1, "pad_s: must lie in [0, 1]"),
             (self.level_db is None or -60 <= self.level_db <= -10, "level_db: must lie in [-60, -10], or null"),
         )
@@ -57,7 +60,7 @@ class Slicer:
         """Slices of masked speech, in order of time: the caller shuffles them and gives them random ids."""
         slices = []
         for group in self.groups(words, masked):
-            piece = _text_of(text, words, group, masked)
+            piece = text_of(text, words, group, masked)
             if piece:
                 slices.append(Slice(self._sound(speech, words, group), piece))
         if not slices:
@@ -68,19 +71,22 @@ class Slicer:
         """(first, last) word of each slice. Both are unmasked."""
         out: list[tuple[int, int]] = []
         for run in self._runs(words, masked):
-            begun = len(out)
-            first = None
-            for index in run:
-                if index in masked.indices:
-                    continue
-                first = index if first is None else first
-                if words[index].end_s - words[first].begin_s >= self.min_seconds:
-                    out.append((first, index))
-                    first = None
-            if first is not None and self.remainder == "join":
-                last = max(index for index in run if index not in masked.indices)
-                out.append((out.pop()[0] if len(out) > begun else first, last))
+            kept = [index for index in run if index not in masked.indices]
+            out += self._groups_of_run(words, kept) if kept else []
         return out
+
+    def _groups_of_run(self, words: Sequence[Word], kept: Sequence[int]) -> list[tuple[int, int]]:
+        out: list[tuple[int, int]] = []
+        at = 0  # place in `kept` where the next slice begins
+        for place, index in enumerate(kept):
+            if place >= at and words[index].end_s - words[kept[at]].begin_s >= self.min_seconds:
+                out.append((kept[at], index))
+                at = place + 1 + self.drop_words
+        if self.remainder == "drop":
+            return out
+        if not out:
+            return [(kept[0], kept[-1])]
+        return [*out[:-1], (out[-1][0], kept[-1])]
 
     def _runs(self, words: Sequence[Word], masked: MaskedWords) -> list[list[int]]:
         if self.cross_masked:
@@ -114,7 +120,7 @@ class Slicer:
         return cut if self.level_db is None else with_level(cut, 10 ** (self.level_db / 20))
 
 
-def _text_of(text: str, words: Sequence[Word], group: tuple[int, int], masked: MaskedWords) -> str:
+def text_of(text: str, words: Sequence[Word], group: tuple[int, int], masked: MaskedWords) -> str:
     """From the first word to the last, with the punctuation that clings to the last."""
     end = words[group[1]].end
     following = words[group[1] + 1].begin if group[1] + 1 < len(words) else len(text)

@@ -11,7 +11,8 @@ from sottovoce.models.errors import CorpusError
 EXAMPLES = """\
   sottovoce evaluate slices --input corpus/manifest.jsonl
   sottovoce evaluate slices --input corpus/manifest.jsonl --config job.yaml --delta 1 1.5 3 4 --limit 250
-  sottovoce evaluate slices --input texts.jsonl --text-only
+  sottovoce evaluate slices --input texts.jsonl --text-only --attacker-texts novels.jsonl
+  sottovoce evaluate slices --input texts.jsonl --text-only --set slice.drop_words=2
 """
 
 
@@ -30,6 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seconds-per-word", type=float, default=0.35, metavar="S", help="of --text-only (default 0.35)"
     )
     parser.add_argument(
+        "--attacker-texts", metavar="CORPUS", help="what its 3-gram model is made of (default: the corpus's other half)"
+    )
+    parser.add_argument(
         "--encoder", default="campplus", metavar="NAME", help="whose likeness of voices counts: campplus, ge2e, hf:NAME"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -39,6 +43,7 @@ def run(args: argparse.Namespace) -> int:
     from sottovoce.models.records import Utterance
     from sottovoce.pipelines import measure_slices
     from sottovoce.pipelines.commands.evaluate_align import show
+    from sottovoce.pipelines.job_file import read_job
     from sottovoce.pipelines.read_locally import read_utterances
 
     found = [record for record in read_utterances(args.input) if isinstance(record, Utterance)]
@@ -47,18 +52,26 @@ def run(args: argparse.Namespace) -> int:
     if not chosen:
         raise CorpusError(f"{args.input}: no utterance could be read")
     results: dict[str, Any] = {}
+    slicer = read_job(args.config, args.set).sections["slice"]
+    texts = (
+        [u.text for u in read_utterances(args.attacker_texts) if isinstance(u, Utterance)]
+        if args.attacker_texts
+        else []
+    )
     chain, aligned = (None, []) if args.text_only else _aligned(chosen, args)
     spoken: list[Any] = []
     encoder = None if args.text_only else _encoder(args.encoder)
     for delta_s in args.delta:
+        slicer = dataclasses.replace(slicer, min_seconds=delta_s)
         if chain is None:
-            pieces = list(measure_slices.cut_texts([u.text for u in chosen], delta_s, args.seconds_per_word))
+            pieces = list(measure_slices.cut_texts(slicer, [u.text for u in chosen], args.seconds_per_word))
         else:
-            chain.slicer = dataclasses.replace(chain.slicer, min_seconds=delta_s)
+            chain.slicer = slicer
             if not spoken or chain.voice_knows_cuts:  # a voice for each slice: other cuts, other speech
                 spoken = measure_slices.hushed(chain, aligned)
             pieces = list(measure_slices.cut_speech(chain, spoken))
-        results[f"slices of at least {delta_s:g} s"] = measure_slices.linkage(pieces, encoder)
+        found = measure_slices.linkage(pieces, encoder, texts, slicer.drop_words)
+        results[f"slices of at least {delta_s:g} s"] = found
     show(results, args.json)
     return 0
 

@@ -35,6 +35,24 @@ def test_text_that_goes_on_predictably_is_linked_and_random_words_are_not() -> N
         assert value > 0.5 if linked else value < 0.2
 
 
+def test_an_attacker_who_knows_of_dropped_words_looks_behind_the_gap() -> None:
+    """In the story the words behind a gap are as certain as the next ones; an attacker who ignores it links little."""
+    pieces = [Piece(" ".join(STORY[p * 4 : p * 4 + 3]), utterance, p) for utterance in range(60) for p in range(3)]
+    mated, other = pairs_of(pieces, np.random.default_rng(1))
+    found = {}
+    for gap in (0, 1):
+        scores = text_scores(pieces, mated, other, [" ".join(STORY)] * 20, dropped_words=gap)
+        found[gap] = linkability(scores.mated, scores.non_mated)
+    assert found[1] > 0.35 > 0.1 > found[0]  # a third of the pairs from different utterances fit as well
+
+
+def test_texts_of_another_domain_link_less_than_texts_of_the_same() -> None:
+    pieces = texts(True)
+    mated, other = pairs_of(pieces, np.random.default_rng(1))
+    strange = text_scores(pieces, mated, other, ["twelve nine two seven", "eight one five three"])
+    assert linkability(strange.mated, strange.non_mated) < 0.3
+
+
 def voices(alike: bool) -> list[Piece]:
     """Noise through one filter per utterance, or through the same filter for all."""
     from scipy.signal import lfilter
@@ -71,7 +89,11 @@ def test_pairs_are_neighbours_or_of_other_utterances_in_the_same_fold() -> None:
 
 
 def test_the_language_model_is_a_distribution() -> None:
-    model = Trigrams([s.split() for s in ("a b c", "a b d", "c a b")])
+    for gap in (0, 1, 2):
+        _check_distribution(Trigrams([s.split() for s in ("a b c", "a b d", "c a b")], gap))
+
+
+def _check_distribution(model: Trigrams) -> None:
     vocabulary = ["a", "b", "c", "d"]
     for context in itertools.chain([[]], [[w] for w in vocabulary], itertools.product(vocabulary, repeat=2)):
         total = sum(np.exp(model.log_probability([word], list(context))) for word in [*vocabulary, "never seen"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -44,19 +46,25 @@ many = st.lists(st.tuples(tenths, st.integers(0, 6).map(lambda n: n / 10)), min_
     st.sampled_from([0.5, 1.5, 3.0]),
     st.booleans(),
     st.sampled_from(["join", "drop"]),
+    st.integers(0, 3),
 )
-def test_laws_of_slicing(pairs: list, chosen: set[int], delta_s: float, cross: bool, remainder: str) -> None:
+def test_laws_of_slicing(
+    pairs: list, chosen: set[int], delta_s: float, cross: bool, remainder: str, dropped: int
+) -> None:
     speech, text, words = utterance([p[0] for p in pairs], [p[1] for p in pairs])
     masked = masked_at(text, words, {index for index in chosen if index < len(words)})
-    slicer = Slicer(min_seconds=delta_s, cross_masked=cross, remainder=remainder)  # type: ignore[arg-type]
+    slicer = Slicer(delta_s, remainder, cross, dropped)  # type: ignore[arg-type]
     groups = slicer.groups(words, masked)
     used = [i for first, last in groups for i in range(first, last + 1)]
     assert len(used) == len(set(used))
     assert not masked.indices & {edge for group in groups for edge in group}
     if remainder == "drop":
         assert all(words[last].end_s - words[first].begin_s >= delta_s for first, last in groups)
-    else:
+    elif not dropped:
         assert set(used) | masked.indices == set(range(len(words)))
+    for (_, last), (first, _) in itertools.pairwise(groups):
+        between = set(range(last + 1, first))
+        assert len(between - masked.indices) == dropped or (not cross and between & masked.indices)
     if not cross:
         assert not set(used) & masked.indices
     try:
@@ -111,6 +119,6 @@ def test_an_utterance_that_is_all_masked_is_refused() -> None:
 
 
 def test_settings_out_of_range_are_refused() -> None:
-    for wrong in ({"min_seconds": 0.0}, {"pad_s": 2.0}, {"level_db": 5.0}):
+    for wrong in ({"min_seconds": 0.0}, {"drop_words": -1}, {"pad_s": 2.0}, {"level_db": 5.0}):
         with pytest.raises(SettingsError):
             Slicer(**wrong)
