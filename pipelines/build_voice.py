@@ -27,8 +27,9 @@ from sottovoce.models.voice.builder.examples import Heard
 from sottovoce.pipelines.beam_options import beam_options
 from sottovoce.pipelines.speech_study import TALLIES, reasons_in, speech_job
 from sottovoce.transforms.align import AlignWords
-from sottovoce.transforms.hear_voices import HearVoices, Transcribe
+from sottovoce.transforms.hear_voices import HearVoices
 from sottovoce.transforms.load import LoadSpeech
+from sottovoce.transforms.transcribe import TranscribeSpeech
 
 BATCH = 8
 # A transcript by a recogniser has a wrong word now and then. The whole must fit; a word that does not is not learnt from.
@@ -65,7 +66,7 @@ def hear(utterances: Sequence[Utterance], hearing: Hearing) -> Counter[str]:
         tallies = []
         stages = (
             LoadSpeech(job),
-            Transcribe(job, hearing.recogniser),
+            TranscribeSpeech(job, hearing.recogniser),
             AlignWords(job),
             HearVoices(job, hearing.encoder),
         )

@@ -21,6 +21,7 @@ from sottovoce.transforms.sinks import sink_class
 from sottovoce.transforms.speaker_budget import ChargeSpeakers
 from sottovoce.transforms.stage import TALLY, uncounted
 from sottovoce.transforms.taken import RememberTaken, SkipTaken
+from sottovoce.transforms.transcribe import TranscribeUtterances
 from sottovoce.transforms.value_distribution import CountValues, counting_of
 from sottovoce.transforms.write import WriteShards, write_then_rename
 
@@ -40,6 +41,8 @@ def build_graph(pipeline: beam.Pipeline, job: Job, corpus: Corpus) -> None:
     if job.nightly:
         batches = follow(batches | "SkipTaken" >> SkipTaken(job))
     tallies.append(batches | "RememberTaken" >> RememberTaken(job, corpus.records) | "Taken" >> beam.Map(uncounted))
+    if recogniser := job.audio.recogniser:
+        batches = follow(batches | "Transcribe" >> TranscribeUtterances(job, recogniser))
     detected = follow(batches | "Detect" >> DetectEntities(job).with_resource_hints(**gpu_hints(job, job.detect)))
     if job.nightly:
         detected = follow(detected | "ChargeSpeakers" >> ChargeSpeakers(job, corpus.records))

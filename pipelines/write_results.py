@@ -20,11 +20,12 @@ from sottovoce.pipelines.report import render_report
 from sottovoce.pipelines.run_folder import WORK, RunFolder
 from sottovoce.pipelines.show_progress import exceeds
 from sottovoce.pipelines.summary import FailureSummary, RunSummary, SinkSummary, StageSummary
+from sottovoce.transforms import transcribe
 from sottovoce.transforms.job import Job
 from sottovoce.transforms.sinks import sink_class
 from sottovoce.transforms.value_distribution import counting_of
 
-TEXT_STAGES = ("read", "skip taken", "detect", "budget", "route", "replace")
+TEXT_STAGES = ("read", "skip taken", "transcribe", "detect", "budget", "route", "replace")
 SPEECH_STAGES = ("load", "align", "voice", "mask", "relisten", "slice", "unlink")
 STAGE_ORDER = (*TEXT_STAGES, *SPEECH_STAGES, "write")
 
@@ -93,7 +94,8 @@ def ledger_entries(job: Job) -> list[LedgerEntry]:
         not_protected=("a person who speaks in several dialogues may be in several sinks",),
         parameters={sink: weight / sum(job.sinks.values()) for sink, weight in job.sinks.items()},
     )
-    return [routing, detect, *replace, *on_speech]
+    heard = [transcribe.ledger(recogniser)] if (recogniser := job.audio.recogniser) else []
+    return [routing, *heard, detect, *replace, *on_speech]
 
 
 def _with_recall(strategy: Any, detect: LedgerEntry) -> Any:

@@ -1,46 +1,13 @@
-"""Hear a corpus for the voice builder: transcripts where there are none, then phones, features and speaker embeddings."""
+"""Hear a corpus for the voice builder: features and speaker embeddings of aligned speech."""
 
 from __future__ import annotations
 
-import dataclasses
-
-from sottovoce.models.records import Utterance
 from sottovoce.models.settings import Spec
 from sottovoce.models.spoken import Spoken
 from sottovoce.models.voice.builder.examples import Heard
 from sottovoce.transforms import members
 from sottovoce.transforms.job import Job
 from sottovoce.transforms.stage import Stage
-
-
-def has_transcript(utterance: Utterance) -> bool:
-    """A text in which nothing can be spoken, such as "-", stands for none."""
-    return any(map(str.isalnum, utterance.text))
-
-
-class Transcribe(Stage):
-    """Write down what is said where nobody did; the aligner then keeps only what fits."""
-
-    def __init__(self, job: Job, recogniser: Spec):
-        super().__init__(_Transcribe(recogniser), job)
-
-
-class _Transcribe:
-    name = "transcribe"
-
-    def __init__(self, recogniser: Spec):
-        self._spec = recogniser
-
-    def setup(self) -> None:
-        pass  # a recogniser is large, and most corpora have transcripts: it is loaded when the first one is missing
-
-    def one(self, spoken: Spoken) -> Spoken:
-        if has_transcript(spoken.utterance):
-            return spoken
-        loaded = members.load(self._spec)
-        with loaded.lock:
-            text = loaded.member.transcribe(spoken.speech)
-        return dataclasses.replace(spoken, utterance=dataclasses.replace(spoken.utterance, text=text))
 
 
 class HearVoices(Stage):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sottovoce.models.randomness import Secret
-from sottovoce.models.settings import Spec, require
+from sottovoce.models.settings import Spec, read_spec, require
 from sottovoce.models.slice import Slicer
 
 
@@ -26,12 +26,21 @@ class AudioSettings:
     rate_hz: int = 16_000
     max_seconds: float = 120.0
     align_on: Literal["original", "anonymised"] = "original"
+    transcribe: str | None = None  # who writes down what is said where the text is "-"; null: such records are refused
 
     def __post_init__(self) -> None:
         require(
+            (
+                self.recogniser is None or hasattr(self.recogniser.make(), "transcribe"),
+                f"transcribe: {self.transcribe} writes nothing down; allowed: moonshine, vosk:PATH, hf:NAME",
+            ),
             (8_000 <= self.rate_hz <= 48_000, f"rate_hz: {self.rate_hz} must lie between 8000 and 48000"),
             (self.max_seconds > 0, "max_seconds: must be positive"),
         )
+
+    @property
+    def recogniser(self) -> Spec | None:
+        return read_spec("relisten", self.transcribe) if self.transcribe else None
 
 
 @dataclass(frozen=True)
