@@ -14,6 +14,7 @@ from sottovoce.models.records import LedgerEntry, Utterance, Word
 TABLE = {
     "phonetic": "sottovoce.models.voice.phonetic:Phonetic",
     "xvector": "sottovoce.models.voice.xvector:XVector",
+    "frame_knn": "sottovoce.models.voice.frame_knn:FrameKnn",
     "mcadams": "sottovoce.models.voice.mcadams:McAdams",
     "voicemask": "sottovoce.models.voice.voicemask:VoiceMask",
     "vtln": "sottovoce.models.voice.vtln:Vtln",

@@ -29,10 +29,9 @@ from sottovoce.models.voice.phone_track import FRAMES_PER_S, LEAD, PhoneTrack, h
 from sottovoce.models.voice.pool import PHONES
 from sottovoce.models.voice.prosody import source_prosody
 from sottovoce.models.voice.pseudo_speaker import PseudoSpeakerOptions, PseudoSpeakers, draw_key
-from sottovoce.models.voice.say_phones import Part, PseudoVoice, retimed, say
+from sottovoce.models.voice.say_phones import PEAK, Part, PseudoVoice, retimed, say
 
 LEFT_OUT_FRAMES = 30  # of silence in place of words that are not said, however long they were
-PEAK = 0.99
 
 
 # Which words make each slice, (first, last), once it is known where they stand.

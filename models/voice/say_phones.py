@@ -14,6 +14,7 @@ from sottovoce.models.voice.pool import F0_QUANTILES, Pool
 from sottovoce.models.voice.prosody import LOUDEST, QUIETEST, mixed, mixed_lengths, moved, network_inputs
 
 LOUDNESS = 6.0  # of cepstrum 0; the level is set afterwards, this is where the vocoder is at home
+PEAK = 0.99  # of the loudest sample that comes out
 EDGE = 15  # frames of silence before and after
 JITTER, TEMPO = 0.08, 0.06  # spread of each length and of the overall tempo, in logarithms
 PITCH_RANGE = (0.85, 1.15)
@@ -70,7 +71,7 @@ def say(
     features[:, 1:18] = _widened(spectrum[:, :17] * network.cepstra_unit, network.cepstra_spread, said.speech)
     features[:, VOICING] = np.clip(spectrum[:, 17] * VOICING_UNIT, -0.5, 0.5)
     features[:, 0] = np.clip(told[:, 0], QUIETEST, LOUDEST) * network.loudness_unit + LOUDNESS
-    features[:, PITCH] = _pitch(told[:, 1], parts, told[:, 2] > 0.5, draw)
+    features[:, PITCH] = pitch_contour(told[:, 1], parts, told[:, 2] > 0.5, draw)
     return _with_silence(features, said.speech, network)
 
 
@@ -81,7 +82,9 @@ def _widened(cepstra: np.ndarray, spread: np.ndarray, speech: np.ndarray) -> np.
     return middle + (cepstra - middle) * np.clip(spread / (cepstra[speech].std(axis=0) + 1e-3), 1, SHARPEST)
 
 
-def _pitch(height: np.ndarray, parts: Sequence[Part], voiced: np.ndarray, draw: np.random.Generator) -> np.ndarray:
+def pitch_contour(
+    height: np.ndarray, parts: Sequence[Part], voiced: np.ndarray, draw: np.random.Generator
+) -> np.ndarray:
     """Heights in units of the utterance to the same percentile of the pseudo-speaker's own pitch, wandering slowly."""
     from scipy.ndimage import gaussian_filter1d
     from scipy.special import ndtr

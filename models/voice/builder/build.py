@@ -13,6 +13,7 @@ from sottovoce.models.plda import Plda, fit, unit
 from sottovoce.models.voice import phone_network
 from sottovoce.models.voice import pool as pools
 from sottovoce.models.voice.builder.examples import Example, Heard, example_of
+from sottovoce.models.voice.builder.frames import frames_of
 from sottovoce.models.voice.builder.speakers import (
     gender_by_pitch,
     log_durations,
@@ -59,6 +60,8 @@ def build(
     )
     out.mkdir(parents=True, exist_ok=True)
     pool.save(out)
+    if frames := frames_of(list(voices.values()), pool):
+        frames.save(out)
     phone_network.save(arrays | spreads(examples) | {"silence": silence_of(examples)}, out)
     return pool
 

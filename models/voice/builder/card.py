@@ -20,7 +20,7 @@ def write_card(out: Path, pool: Pool, heard: Sequence[Heard], options: Any, said
         f"# Model card: {out.name}",
         "",
         "A pool of speakers (`pool.npz`) and the phone network that speaks with mixes of their voices (`network.npz`), for",
-        "`voice: phonetic`. Made by `sottovoce build voice`.",
+        "`voice: phonetic`; frames of some of them (`frames.npz`), for `voice: frame_knn`. Made by `sottovoce build voice`.",
         "",
         "## Learnt from",
         f"{len(own):,} utterances, {minutes:.0f} minutes, of {len(pool)} speakers ({genders['f']} f, {genders['m']} m).",

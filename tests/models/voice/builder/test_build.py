@@ -12,6 +12,7 @@ from sottovoce.models.records import Phone, Word
 from sottovoce.models.voice import phone_network, pool
 from sottovoce.models.voice.builder.build import build
 from sottovoce.models.voice.builder.examples import Heard, example_of
+from sottovoce.models.voice.builder.frames import frames_of
 from sottovoce.models.voice.builder.speakers import gender_by_pitch, log_f0_quantiles
 from sottovoce.models.voice.opus_features import pitch_of
 from sottovoce.models.voice.phone_track import FRAME_INPUTS
@@ -64,6 +65,19 @@ def test_the_network_says_the_same_in_torch_and_in_numpy() -> None:
     with torch.no_grad():
         expected = trained(torch.from_numpy(x[:, :7].T.copy())[None], torch.from_numpy(voice[:1]))[0].numpy().T
     np.testing.assert_allclose(phone_network.Stack(arrays)(x[:, :7], np.repeat(voice[:1], 20, 0)), expected, atol=1e-5)
+
+
+def test_frames_are_those_of_the_longest_utterances_of_each_gender() -> None:
+    def long(speaker: str, frames: int) -> list:
+        whole = heard(speaker, 110)
+        features = np.tile(whole.features, (frames // 140 + 1, 1))[:frames]
+        return [example_of(Heard("u", speaker, "", features, whole.words), 0)]
+
+    rows = np.zeros((4, 0)), np.zeros((4, 24)), np.zeros((4, 21)), np.zeros((4, 40))
+    made = pool.Pool(np.array(list("abcd")), np.array(["f", "m", "m", "f"]), *rows)
+    frames = frames_of([long("a", 1300), long("b", 1200), long("c", 300), long("d", 1400)], made)
+    assert frames is not None and frames.gender.tolist() == ["f", "f", "m"] and frames.frames.shape == (3, 1200, 17)
+    assert abs(frames.frames.mean()) < 0.5 and frames_of([long("a", 200)] * 4, made) is None
 
 
 def test_nothing_is_learnt_from_a_word_that_does_not_fit() -> None:
