@@ -33,6 +33,8 @@ def bad_records(folder) -> list[tuple[str, dict | str | bytes]]:
     flac = Path(template["audio_filepath"]).read_bytes()
     spoiled = speech.copy()
     spoiled[100:110] = np.nan
+    seconds = np.arange(3 * rate) / rate
+    chords = sum(np.sin(2 * np.pi * hertz * seconds) for hertz in (262, 330, 392)) * np.exp(-2 * (seconds % 0.75))
     return [
         ("audio_not_found", record("missing file", audio_filepath=str(folder / "nowhere.wav"))),
         ("audio_empty", content("zero", b"")),
@@ -41,6 +43,7 @@ def bad_records(folder) -> list[tuple[str, dict | str | bytes]]:
         ("audio_not_finite", audio("nan", spoiled, rate, subtype="FLOAT")),
         ("audio_too_short", audio("short", speech[: rate // 100], rate)),
         ("audio_too_long", audio("long", np.zeros(2 * 3600 * 8000, np.int16), 8000)),
+        ("alignment_mismatch", audio("music", 0.2 * chords, rate)),
         ("audio_silent", audio("silent", np.zeros(rate * 2), rate)),
         ("duration_mismatch", record("duration", duration=template["duration"] * 2 + 1)),
         ("audio_missing", {k: v for k, v in record("no audio").items() if k not in ("audio_filepath", "duration")}),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sottovoce.models.audio import level
-from sottovoce.models.voice.fargan import HOP, LAG, PRIMING, Fargan, seams_of
+from sottovoce.models.voice.fargan import FADE, HOP, LAG, PRIMING, Fargan, seams_of
 
 GOLDEN = np.load(Path(__file__).with_name("opus_golden.npz"))
 FEATURES, SOUND = GOLDEN["features"], GOLDEN["sound"] / 32768
@@ -23,13 +23,42 @@ def primed(features: np.ndarray) -> np.ndarray:
     return np.concatenate([np.repeat(features[:1], PRIMING, axis=0), features])
 
 
+def likeness(one: np.ndarray, other: np.ndarray) -> float:
+    return float(np.corrcoef(one, other)[0, 1])
+
+
+def log_spectra_db(sound: np.ndarray) -> np.ndarray:
+    frames = np.lib.stride_tricks.sliding_window_view(sound, 320)[::HOP] * np.hanning(320)
+    return 10 * np.log10(np.abs(np.fft.rfft(frames, axis=1)) ** 2 + 1e-7)
+
+
 @pytest.mark.slow
-def test_the_sound_is_that_of_opus(vocoder: Fargan) -> None:
+def test_the_sound_is_that_of_opus_up_to_its_eight_bit_rounding(vocoder: Fargan) -> None:
+    """Opus rounds what enters each layer to eight bits, we do not. What that alone does was found by adding noise of the
+    size of such rounding (1/254/sqrt 3) to every layer's input of ours: likeness to ourselves without noise 0.85 over the
+    first second, 0.99 in its first fifth and 0.998 in the last 0.4 s, spectra 2.6 dB apart. Opus differs from us as much.
+    """
     ours = vocoder.speak_together(primed(FEATURES)[None])[0]
     assert len(ours) == len(SOUND)
-    # Eight-bit rounding inside Opus makes the two drift apart slowly; they stay alike sample by sample over a second.
-    assert np.corrcoef(ours[:16_000], SOUND[:16_000])[0, 1] > 0.8
-    assert level(ours) == pytest.approx(level(SOUND), rel=0.05)
+    assert likeness(ours[:3200], SOUND[:3200]) > 0.99
+    assert likeness(ours[:16_000], SOUND[:16_000]) > 0.8
+    assert likeness(ours[19_200:25_600], SOUND[19_200:25_600]) > 0.99, "they come together again: nothing drifts"
+    apart = log_spectra_db(ours) - log_spectra_db(SOUND)
+    assert np.sqrt(np.square(apart).mean(axis=1)).mean() < 3.2
+    assert level(ours) == pytest.approx(level(SOUND), rel=0.01)
+
+
+@pytest.mark.slow
+def test_no_join_jumps_further_than_natural_speech_does(vocoder: Fargan) -> None:
+    """At a join the sound steps less from sample to sample than it does elsewhere, and stays as smooth (no click)."""
+    features = np.concatenate([FEATURES] * 4)
+    sound, seams = vocoder.speak(features), seams_of(features)
+    assert len(seams) >= 5
+    near = np.concatenate([np.arange(HOP * seam - FADE, HOP * seam + FADE) for seam in seams])
+    for order in (1, 2):
+        steps, natural = np.abs(np.diff(sound, order)), np.abs(np.diff(SOUND, order))
+        assert steps[near].max() < np.quantile(natural, 0.99)
+    assert abs(sound.mean()) < 0.01 * level(sound) + 1e-4, "no constant offset"
 
 
 @pytest.mark.slow

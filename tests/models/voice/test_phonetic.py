@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 
-from sottovoce.models.audio import Speech, level
+from sottovoce.models.audio import Speech, level, load
 from sottovoce.models.audio_refusals import AudioNotFinite
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.masked_words import mark
 from sottovoce.models.randomness import Secret
-from sottovoce.models.records import Phone, Source, Span, Utterance, Word
+from sottovoce.models.records import AudioRef, Phone, Source, Span, Utterance, Word
 from sottovoce.models.slice import Slicer
 from sottovoce.models.voice import Voiced
 from sottovoce.models.voice.phonetic import Heard, NothingToSay, PhonesMissing, Phonetic
@@ -86,6 +88,17 @@ def test_at_1_two_recordings_of_the_same_phones_sound_the_same(voice: Phonetic) 
     alone = set_to(voice, prosody=1.0)
     one, two = (alone.transform(utterance(), recording(seed), aligned(), SECRET).speech.samples for seed in (1, 2))
     np.testing.assert_allclose(one / level(one), two / level(two), atol=1e-3)
+
+
+def test_of_stereo_and_of_music_under_the_words_only_the_words_come_through(voice: Phonetic, tmp_path: Path) -> None:
+    alone, speech = set_to(voice, prosody=1.0), recording(1)
+    seconds = np.arange(len(speech.samples)) / speech.rate_hz
+    music = sum(np.sin(2 * np.pi * hertz * seconds) for hertz in (262, 330, 392)) * 0.02
+    soundfile.write(tmp_path / "stereo.wav", np.stack([speech.samples, speech.samples + music], axis=1), speech.rate_hz)
+    heard = load(AudioRef(str(tmp_path / "stereo.wav")))
+    assert heard.samples.ndim == 1
+    plain, played = (alone.transform(utterance(), s, aligned(), SECRET).speech.samples for s in (speech, heard))
+    np.testing.assert_allclose(plain / level(plain), played / level(played), atol=1e-3)
 
 
 def test_below_1_some_of_the_prosody_passes(voice: Phonetic) -> None:
