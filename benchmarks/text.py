@@ -1,12 +1,15 @@
 """The text path with its default detector: the pipeline, the bare model, Presidio and flair, side by side in one run.
 
-    python benchmarks/text.py [--utterances 2000] [--rounds 3] [--cores 1 2] [--detector default] [--sides model beam ...]
+    python benchmarks/text.py [--utterances 2000] [--rounds 3] [--cores 1 2] [--sides model beam ...] [--texts FILE]
 
-    model        the detector alone in a loop over batches: the ceiling
-    beam         the pipeline: read, detect, route, replace, write, commit
-    presidio     BatchAnalyzerEngine as it comes: its own recognisers and our detector as one more (needs the bench extra)
-    flair        a small flair tagger, trained on the spot, alone in the same loop (needs the flair extra)
-    flair beam   the pipeline with that tagger
+    model           the detector alone in a loop over batches: the ceiling
+    beam            the pipeline: read, detect, route, replace, write, commit
+    presidio ...    Presidio with the same tagger behind it, in three ways: see presidio_sides.py
+    flair           a small flair tagger, trained on the spot, alone in the same loop (needs the flair extra)
+    flair beam      the pipeline with that tagger
+
+The texts are drawn from the demo, where many come more than once; or they are those of a JSONL file, in its order. The
+tagger remembers what it has seen, which would make a race of it: it is told not to, unless --remember is given.
 
 Every measurement is a process of its own (two for two cores, each with half of the corpus; the pipeline starts its
 workers itself), one thread for each library, bound to its cores and timed after imports and loading. The pipeline cannot be
@@ -21,6 +24,7 @@ that was taken off being too noisy beside the rest: take more utterances or roun
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import os
 import resource
@@ -29,19 +33,23 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from overhead import BATCH, SECRET, write_corpus
+from presidio_sides import analyse_all, write_twin
 
 FEW = 10
+TWIN = "twin"
 SLOW = 4  # the slow sides get so many times fewer utterances
 NAN = float("nan")
 BEAM_SIDES = {"beam", "flair beam"}
 FLAIR_SIDES = {"flair", "flair beam"}
-SLOW_SIDES = {"presidio", "flair", "flair beam"}
+PRESIDIO_SIDES = ("presidio", "presidio one", "presidio ours")
+SLOW_SIDES = {*PRESIDIO_SIDES, *FLAIR_SIDES}
+FORGETFUL = "{use: ensemble, detectors: [rules, {use: tagger, remember: 0}]}"
 
 
 @dataclass(frozen=True)
@@ -76,40 +84,10 @@ def loop(detector: str, texts: list[str]) -> Cost:
     return clock.cost()
 
 
-def presidio(detector: str, texts: list[str]) -> Cost:
-    """The analyzer takes texts one by one to its recognisers, so the tagger behind it sees batches of one."""
-    import logging
-
-    import spacy
-    from presidio_analyzer import AnalyzerEngine, BatchAnalyzerEngine, EntityRecognizer, RecognizerResult
-    from presidio_analyzer.nlp_engine import SpacyNlpEngine
-    from presidio_analyzer.recognizer_registry import RecognizerRegistry
-
-    logging.getLogger("presidio-analyzer").setLevel(logging.ERROR)
-    made = _ready(detector)
-
-    class BlankEngine(SpacyNlpEngine):
-        """Words only: no English model of spaCy is needed, since the tagger does the finding."""
-
-        def load(self) -> None:
-            self.nlp: Any = {"en": spacy.blank("en")}
-
-    class Ours(EntityRecognizer):
-        def load(self) -> None:
-            """Loaded before the clock starts."""
-
-        def analyze(self, text: str, entities: list[str], nlp_artifacts: Any) -> list[RecognizerResult]:
-            return [RecognizerResult(span.type, span.begin, span.end, span.score) for span in made.detect([text])[0]]
-
-    engine = BlankEngine()
-    engine.load()
-    registry = RecognizerRegistry()
-    registry.load_predefined_recognizers(languages=["en"], nlp_engine=engine)
-    registry.add_recognizer(Ours(["PER", "LOC", "ORG", "DATE", "TIME", "CODE"], name="ours", supported_language="en"))
-    analyzer = BatchAnalyzerEngine(AnalyzerEngine(registry=registry, nlp_engine=engine, supported_languages=["en"]))
-    analyzer.analyze_iterator(texts[:1], language="en")
+def presidio(side: str, detector: str, twin: Path, texts: list[str]) -> Cost:
+    run = analyse_all(side, _ready(detector), twin)
     clock = Clock()
-    analyzer.analyze_iterator(texts, language="en", batch_size=BATCH)
+    run(texts)
     return clock.cost()
 
 
@@ -125,14 +103,15 @@ def beam(detector: str, corpus: Path, workers: int) -> Cost:
         return clock.cost()
 
 
-LOOPS: dict[str, Callable[[str, list[str]], Cost]] = {"model": loop, "flair": loop, "presidio": presidio}
-SIDES = ("model", "beam", "presidio", "flair", "flair beam")
+SIDES = ("model", "beam", *PRESIDIO_SIDES, "flair", "flair beam")
 
 
 def _ready(detector: str) -> Any:
+    import yaml
+
     from sottovoce.models.settings import read_spec
 
-    made = read_spec("detect", detector).make()
+    made = read_spec("detect", yaml.safe_load(detector)).make()
     made.setup()
     made.detect(["my name is anna and i live in oslo"])  # what loads late, loads now
     return made
@@ -144,10 +123,20 @@ def make_flair(folder: Path) -> str:
     from sottovoce.models.detect.builder.recipe import read_recipe
 
     demo = folder / "demo.jsonl"
-    write_corpus(demo, 400)
+    write_corpus(demo, 120)
     recipe = read_recipe({"corpora": {"demo": {"hold_out": 0.2}}, "templates": 0, "train": {"epochs": 1}})
     build([demo], recipe, "flair", folder / "flair", None, lambda line: None)
     return f"flair:{folder / 'flair' / 'model.pt'}"
+
+
+def copy_texts(source: Path, path: Path, records: int) -> None:
+    """The first `records` texts of the source, in dialogues of five turns."""
+    with gzip.open(source, "rt") if source.suffix == ".gz" else source.open() as lines, path.open("w") as file:
+        for number, line in enumerate(islice(lines, records)):
+            row = json.loads(line)
+            text = row["text"] if "text" in row else " ".join(row["tokens"])
+            turn = {"id": str(number), "dialogue_id": f"d{number // 5}", "turn": number % 5, "text": text}
+            file.write(json.dumps(turn) + "\n")
 
 
 def child(args: argparse.Namespace) -> None:
@@ -157,8 +146,9 @@ def child(args: argparse.Namespace) -> None:
     if args.side in BEAM_SIDES:
         cost = beam(args.detector, args.corpus, args.workers)
     else:
-        texts = [json.loads(line)["text"] for line in args.corpus.read_text().splitlines()]
-        cost = LOOPS[args.side](args.detector, texts[args.part :: args.workers])
+        texts = [json.loads(line)["text"] for line in args.corpus.read_text().splitlines()][args.part :: args.workers]
+        shown = args.side in PRESIDIO_SIDES
+        cost = presidio(args.side, args.detector, args.twin, texts) if shown else loop(args.detector, texts)
     print(json.dumps([cost.seconds, cost.cpu_seconds]))
 
 
@@ -170,6 +160,7 @@ def measure(side: str, detector: str, corpus: Path, cores: int) -> Cost:
     environment = os.environ | {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     parts = 1 if side in BEAM_SIDES else cores
     command = [sys.executable, __file__, "--side", side, "--detector", detector, "--corpus", str(corpus)]
+    command += ["--twin", str(corpus.parent / TWIN)]
     running = [
         subprocess.Popen(
             [*command, "--workers", str(cores), "--part", str(part)],
@@ -208,15 +199,20 @@ def compare(args: argparse.Namespace, folder: Path) -> None:
     sizes = {"corpus": args.utterances, "fewer": max(FEW, args.utterances // SLOW), "few": FEW}
     corpora = {name: folder / f"{name}.jsonl" for name in sizes}
     for name, size in sizes.items():
-        write_corpus(corpora[name], size)
+        copy_texts(args.texts, corpora[name], size) if args.texts else write_corpus(corpora[name], size)
     flair = make_flair(folder) if FLAIR_SIDES & set(args.sides) else ""
-    print(f"{args.utterances} utterances, detector {args.detector}, medians of {args.rounds} rounds")
-    print(f"{'cores':>5} {'side':<11}{'per second':>11}{'per CPU s':>11}  {'/ model (range)':<20}{'beam /':>7}")
+    if set(PRESIDIO_SIDES) & set(args.sides):
+        from sottovoce.models.detect.tagger import SHIPPED
+
+        write_twin(SHIPPED, folder / TWIN)
+    detector = "default" if args.remember else FORGETFUL
+    print(f"{args.utterances} utterances, detector {detector}, medians of {args.rounds} rounds")
+    print(f"{'cores':>5} {'side':<14}{'per second':>11}{'per CPU s':>11}  {'/ model (range)':<20}{'beam /':>7}")
     for cores in args.cores:
         sides: dict[str, Side] = {}
         for _ in range(args.rounds):
             for side in args.sides:
-                _one_round(sides, side, flair if side in FLAIR_SIDES else args.detector, corpora, sizes, cores)
+                _one_round(sides, side, flair if side in FLAIR_SIDES else detector, corpora, sizes, cores)
         for side, found in sides.items():
             _show(cores, side, found, sides)
 
@@ -229,7 +225,7 @@ def _one_round(
         cost = measure(side, detector, corpora[which], cores)
         starts = [measure(side, detector, corpora["few"], cores)] if side in BEAM_SIDES else []
     except RuntimeError as error:
-        print(f"{cores:>5} {side:<11} did not run: {error}", flush=True)
+        print(f"{cores:>5} {side:<14} did not run: {error}", flush=True)
         return
     kept = sides.setdefault(side, Side(sizes[which], [], []))
     kept.costs.append(cost)
@@ -242,7 +238,7 @@ def _show(cores: int, name: str, side: Side, sides: dict[str, Side]) -> None:
     beam = statistics.median(sides["beam"].per_cpu_second()) if "beam" in sides else NAN
     shown = f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
     print(
-        f"{cores:>5} {name:<11}{side.per_second():>11.1f}{statistics.median(own):>11.1f}  {shown:<20}"
+        f"{cores:>5} {name:<14}{side.per_second():>11.1f}{statistics.median(own):>11.1f}  {shown:<20}"
         f"{beam / statistics.median(own):>7.2f}",
         flush=True,
     )
@@ -253,7 +249,12 @@ def main() -> None:
     parser.add_argument("--utterances", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--cores", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--detector", default="default")
+    parser.add_argument(
+        "--texts", type=Path, help="JSONL with text or tokens, plain or gzip; instead of the demo's texts"
+    )
+    parser.add_argument("--remember", action="store_true", help="let the tagger remember texts, as it does by default")
+    parser.add_argument("--detector", help=argparse.SUPPRESS)
+    parser.add_argument("--twin", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--sides", nargs="+", choices=SIDES, default=list(SIDES))
     parser.add_argument("--side", choices=SIDES, help=argparse.SUPPRESS)
     parser.add_argument("--corpus", type=Path, help=argparse.SUPPRESS)

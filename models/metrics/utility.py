@@ -27,10 +27,12 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Score:
-    """`slot_f1` is None where neither the test set nor the answers hold a slot."""
+    """`slot_f1` is None where neither the test set nor the answers hold a slot. `macro_accuracy` is the mean over intents
+    of the share of their sentences that are right: a common intent then weighs no more than a rare one."""
 
     intent_accuracy: float
     slot_f1: float | None
+    macro_accuracy: float = float("nan")
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,10 @@ class Cell:
         return spread([score.intent_accuracy for score in self.scores])
 
     @property
+    def macro_accuracy(self) -> Spread:
+        return spread([score.macro_accuracy for score in self.scores])
+
+    @property
     def slot_f1(self) -> Spread | None:
         known = [score.slot_f1 for score in self.scores if score.slot_f1 is not None]
         return spread(known) if known else None
@@ -76,6 +82,8 @@ class Cell:
             "epsilon": self.epsilon,
             "intent_accuracy": accuracy.mean,
             "intent_accuracy_deviation": accuracy.deviation,
+            "macro_accuracy": self.macro_accuracy.mean,
+            "macro_accuracy_deviation": self.macro_accuracy.deviation,
             "slot_f1": None if f1 is None else f1.mean,
             "slot_f1_deviation": None if f1 is None else f1.deviation,
             "seeds": len(self.scores),
@@ -84,31 +92,38 @@ class Cell:
         }
 
 
-def against(cell: Cell, plain: Cell) -> tuple[float, float] | None:
-    """(difference of intent accuracy, half of its 95 % interval) to training on untouched data, seed by seed.
+def against(cell: Cell, plain: Cell, measure: str = "intent_accuracy") -> tuple[float, float] | None:
+    """(difference of a measure of `Score`, half of its 95 % interval) to training on untouched data, seed by seed.
 
     Student's t over seeds: the sampling error of the test set, which all cells share, is not in it.
     """
     from scipy.stats import t
 
-    pairs = zip(cell.scores, plain.scores, strict=True)
-    found = spread([mine.intent_accuracy - other.intent_accuracy for mine, other in pairs])
-    seeds = len(cell.scores)
-    return None if seeds < 2 else (found.mean, t.ppf(0.975, seeds - 1) * found.deviation / math.sqrt(seeds))
+    pairs = [
+        (getattr(mine, measure), getattr(other, measure)) for mine, other in zip(cell.scores, plain.scores, strict=True)
+    ]
+    seeds = len(pairs)
+    if seeds < 2 or any(value is None for pair in pairs for value in pair):
+        return None
+    found = spread([mine - other for mine, other in pairs])
+    return found.mean, t.ppf(0.975, seeds - 1) * found.deviation / math.sqrt(seeds)
 
 
 def spread(values: Sequence[float]) -> Spread:
     return Spread(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0)
 
 
-def score(wanted: Sequence[Sentence], answers: Sequence[tuple[str, Sequence[str]]]) -> Score:
+def score(wanted: Sequence[Sentence], answered: Sequence[tuple[str, Sequence[str]]]) -> Score:
     """Intent accuracy, and F1 of slots with exactly the right words and name."""
-    right_intents = found = right = asked = 0
-    for sentence, (intent, tags) in zip(wanted, answers, strict=True):
-        right_intents += sentence.intent == intent
+    found = right = asked = 0
+    by_intent: dict[str, list[bool]] = {}
+    for sentence, (intent, tags) in zip(wanted, answered, strict=True):
+        by_intent.setdefault(sentence.intent, []).append(sentence.intent == intent)
         slots, said = slots_of(sentence.tags), slots_of(tags)
         asked, found, right = asked + len(slots), found + len(said), right + len(slots & said)
-    return Score(right_intents / len(wanted), 2 * right / (asked + found) if asked + found else None)
+    accuracy = sum(map(sum, by_intent.values())) / len(wanted)
+    macro = statistics.fmean(statistics.fmean(map(float, right_or_not)) for right_or_not in by_intent.values())
+    return Score(accuracy, 2 * right / (asked + found) if asked + found else None, macro)
 
 
 def slots_of(tags: Sequence[str]) -> set[tuple[int, int, str]]:

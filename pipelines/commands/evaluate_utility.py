@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,6 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="surrogates of the public lists, or of the corpus itself as the published study does (no guarantee)",
     )  # fmt: skip
     parser.add_argument("--quick", action="store_true", help=f"{QUICK.train} training sentences, {QUICK.test} of test")
+    for name, what in (("train", "training sentences"), ("test", "test sentences"), ("epochs", "epochs of training")):
+        parser.add_argument(f"--{name}", type=int, metavar="N", help=f"{what}, instead of those of the setting")
     parser.add_argument("--out", type=Path, metavar="DIR", help="keep utility.json and the chart utility.png")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -58,7 +60,8 @@ def run(args: argparse.Namespace) -> int:
 
     strategies = args.strategies or STRATEGIES
     _check(args, strategies, STRATEGIES)
-    size = QUICK if args.quick else FULL
+    given = {name: getattr(args, name) for name in ("train", "test", "epochs") if getattr(args, name)}
+    size = replace(QUICK if args.quick else FULL, **given)
     detector = _detector(args.detector) if args.spans == "detector" else None
     measure = _Trained(size.epochs)
     cells: list[Cell] = []
@@ -97,21 +100,25 @@ class _Trained:
         return self._make().fit(train, seed).measure(test)
 
 
+_MEASURES = (("intent accuracy", "intent_accuracy"), ("macro accuracy", "macro_accuracy"), ("slot F1", "slot_f1"))
 _HEADER = (
-    f"  {'strategy':<12}{'epsilon':>8}{'intent accuracy':>18}{'against none, 95 %':>20}{'slot F1':>18}{'changed':>10}"
-    f"{'refused':>9}"
+    f"  {'strategy':<11}{'epsilon':>7}"
+    + "".join(f"{title:>17}{'against none':>15}" for title, _ in _MEASURES)
+    + f"{'changed':>10}{'refused':>9}"
 )
 
 
 def _row(cell: Cell, plain: Cell | None) -> str:
+    """Mean and deviation over seeds of each measure, and the difference to no replacement with its 95 % interval."""
     from sottovoce.models.metrics.utility import against
 
-    difference = against(cell, plain) if plain is not None and plain is not cell else None
-    apart = "-" if difference is None else f"{100 * difference[0]:+.2f} ± {100 * difference[1]:.2f}"
     epsilon = "-" if cell.epsilon is None else f"{cell.epsilon:g}"
-    f1 = "-" if cell.slot_f1 is None else str(cell.slot_f1)
-    scores = f"{cell.accuracy!s:>18}{apart:>20}{f1:>18}"
-    return f"  {cell.strategy:<12}{epsilon:>8}{scores}{100 * cell.changed:>8.1f} %{cell.refused:>9}"
+    shown = ""
+    for spread, (_, measure) in zip((cell.accuracy, cell.macro_accuracy, cell.slot_f1), _MEASURES, strict=True):
+        apart = against(cell, plain, measure) if plain is not None and plain is not cell else None
+        difference = "-" if apart is None else f"{100 * apart[0]:+.2f} ± {100 * apart[1]:.2f}"
+        shown += f"{'-' if spread is None else str(spread):>17}{difference:>15}"
+    return f"  {cell.strategy:<11}{epsilon:>7}{shown}{100 * cell.changed:>8.1f} %{cell.refused:>9}"
 
 
 def _check(args: argparse.Namespace, strategies: Sequence[str], known: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import util
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,13 @@ def _transformer(material: Material, recipe: Recipe, out: Path, encoder: Path | 
     options: Training = settings.build(Training, recipe.train, "train")
     tuning: Tuning = settings.build(Tuning, recipe.tune, "tune")
     folder = encoder_folder(encoder)
-    trained = train(material, folder, options, say, out / "checkpoint.pt")
+    checkpoint = out / "checkpoint.pt"
+    trained = train(material, folder, options, say, checkpoint)
+    if closing := recipe.closing():
+        say("closing stage")
+        options = settings.build(Training, {**closing.train, "start": str(checkpoint)}, "finish.train")
+        first, trained = trained, train(replace(material, recipe=closing), folder, options, say, checkpoint)
+        trained.history[:0] = first.history
     probes = [example.text for examples in material.dev.values() for example in examples[:200]]
     export(trained, folder, options.longest, 0.0, probes, out)
     dev = {name: examples for name, examples in material.dev.items() if not tuning.corpora or name in tuning.corpora}
@@ -81,7 +87,7 @@ def _transformer(material: Material, recipe: Recipe, out: Path, encoder: Path | 
         both = (f"{name} {row['recall'][name]:.4f} / {row['over_masking'][name]:.4f}" for name in row["recall"])
         say(f"bias {row['bias']:+.2f}: dev recall / over-masking " + ", ".join(both))
     write_settings(out, trained.names, options.longest, bias)
-    (out / "checkpoint.pt").unlink(missing_ok=True)
+    checkpoint.unlink(missing_ok=True)
     detector = Tagger(model=str(out))
     detector.setup()
     return detector, trained.history, _described(options, recipe) | {"outside bias (tuned on dev)": bias}

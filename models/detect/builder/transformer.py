@@ -27,7 +27,8 @@ from sottovoce.models.detect.pieces import Pieces
 class Training:
     """`minutes` bounds the time: the learning rate then falls to zero at whichever end comes first.
     `batches_per_epoch`: at most so many (0: all), for a trial. `hide`: the share of word pieces hidden from the network, so
-    that it learns from context. `start`: a checkpoint to go on from."""
+    that it learns from context. `average`: decay of a running mean of the weights, which is then what is kept (0: none).
+    `start`: a checkpoint to go on from."""
 
     epochs: int = 3
     minutes: float = 1e9
@@ -38,6 +39,8 @@ class Training:
     longest: int = 64
     hide: float = 0.05
     dropout: float = 0.1
+    encoder_dropout: float = 0.0
+    average: float = 0.0
     patience: int = 2
     train_embeddings: bool = False
     seed: int = 20240607
@@ -66,15 +69,15 @@ class Trained:
     history: list[dict[str, float]] = field(default_factory=list)
 
 
-def load_encoder(folder: Path) -> Any:
+def load_encoder(folder: Path, dropout: float = 0.0) -> Any:
     from transformers import AutoModel
 
     return AutoModel.from_pretrained(
         folder,
         add_pooling_layer=False,
         local_files_only=True,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
+        hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout,
     )
 
 
@@ -90,29 +93,33 @@ def train(
     draw = np.random.default_rng(options.seed)
     names = label_names(material.types())
     pieces = Pieces(encoder_folder / "tokenizer.json")
-    model = WordClassifier(load_encoder(encoder_folder), len(names), options.dropout).to(options.device)
+    encoder = load_encoder(encoder_folder, options.encoder_dropout)
+    model = WordClassifier(encoder, len(names), options.dropout).to(options.device)
     model.encoder.get_input_embeddings().weight.requires_grad_(options.train_embeddings)
     if options.start:
         model.load_state_dict(torch.load(options.start, map_location=options.device)["weights"])
-    optimiser = _optimiser(model, options)
+    optimiser, mean = _optimiser(model, options), _running_mean(model, options.average)
+    kept: WordClassifier = mean.module if mean else model
     dev = items([e for part in material.dev.values() for e in part], pieces, names, options.longest)
-    trained, clock = Trained(model, names), _Clock(options)
-    best, best_weights, stale = -1.0, _copy(model), 0
+    trained, clock = Trained(kept, names), _Clock(options)
+    best, best_weights, stale = -1.0, _copy(kept), 0
     while not clock.over and stale < options.patience:
         seen = items(material.epoch(draw), pieces, names, options.longest)
         plan = list(batches(seen, pieces, names, options.pieces_per_batch, draw))
         for batch in clock.ticking(plan[: options.batches_per_epoch or None], say):
             clock.loss = _step(model, optimiser, batch, clock.progress, pieces, options, draw)
-        scores = any_label_scores(model, dev, pieces, names, options)
+            if mean:
+                mean.update_parameters(model)
+        scores = any_label_scores(kept, dev, pieces, names, options)
         trained.history.append({"epoch": clock.epoch, "loss": clock.loss, **scores})
         say(f"epoch {clock.epoch}: dev " + " ".join(f"{key} {value:.4f}" for key, value in scores.items()))
         stale += 1
         if scores["f1"] >= best:
-            best, best_weights, stale = scores["f1"], _copy(model), 0
+            best, best_weights, stale = scores["f1"], _copy(kept), 0
             if checkpoint is not None:
                 torch.save({"names": names, "weights": best_weights}, checkpoint)
-    model.load_state_dict(best_weights)
-    model.eval()
+    kept.load_state_dict(best_weights)
+    kept.eval()
     return trained
 
 
@@ -145,6 +152,13 @@ def _optimiser(model: WordClassifier, options: Training) -> torch.optim.Optimize
     head = list(model.head.parameters())
     groups = [{"params": body, "peak": options.learning_rate}, {"params": head, "peak": options.head_learning_rate}]
     return torch.optim.AdamW(groups, lr=options.learning_rate, weight_decay=0.01, fused=True)
+
+
+def _running_mean(model: WordClassifier, decay: float) -> Any:
+    """The mean of the weights on the way is better than the last of them (Polyak and Juditsky 1992)."""
+    from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+
+    return AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(decay)) if decay else None
 
 
 def _step(

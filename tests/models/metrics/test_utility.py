@@ -13,13 +13,19 @@ def sentence(words: str, tags: str, intent: str) -> Sentence:
 
 def test_a_slot_counts_only_with_all_its_words_and_its_name():
     wanted = [sentence("fly to new york", "O O B-city I-city", "fly")]
-    assert score(wanted, [("fly", ["O", "O", "B-city", "I-city"])]) == Score(1.0, 1.0)
-    assert score(wanted, [("fly", ["O", "O", "B-city", "O"])]) == Score(1.0, 0.0)
-    assert score(wanted, [("pay", ["O", "O", "B-name", "I-name"])]) == Score(0.0, 0.0)
+    assert score(wanted, [("fly", ["O", "O", "B-city", "I-city"])]) == Score(1.0, 1.0, 1.0)
+    assert score(wanted, [("fly", ["O", "O", "B-city", "O"])]) == Score(1.0, 0.0, 1.0)
+    assert score(wanted, [("pay", ["O", "O", "B-name", "I-name"])]) == Score(0.0, 0.0, 0.0)
 
 
 def test_without_any_slot_there_is_no_f1():
-    assert score([sentence("thank you", "O O", "thank")], [("thank", ["O", "O"])]) == Score(1.0, None)
+    assert score([sentence("thank you", "O O", "thank")], [("thank", ["O", "O"])]) == Score(1.0, None, 1.0)
+
+
+def test_macro_accuracy_weighs_a_rare_intent_like_a_common_one():
+    wanted = [sentence("a", "O", "common")] * 9 + [sentence("b", "O", "rare")]
+    found = score(wanted, [("common", ["O"])] * 10)
+    assert (found.intent_accuracy, found.macro_accuracy) == (0.9, 0.5)
 
 
 @given(st.lists(st.sampled_from(["O", "B-a", "I-a", "B-b", "I-b"]), max_size=12))
@@ -49,7 +55,7 @@ def test_the_reader_learns_and_repeats_itself():
     test = [sentence("pay zoe now", "O B-PER O", "pay"), sentence("call a now", "O B-PER O", "call")]
     training = Training(epochs=30, batch=8)
     first = Reader(training).fit(train, seed=1).measure(test)
-    assert first == Score(1.0, 1.0)  # a name never seen is read as unknown, whose vector was trained
+    assert first == Score(1.0, 1.0, 1.0)  # a name never seen is read as unknown, whose vector was trained
     assert Reader(training).fit(train, seed=1).measure(test) == first
 
 
@@ -60,3 +66,4 @@ def test_the_difference_to_no_replacement_is_taken_seed_by_seed():
     assert against(other, plain) == pytest.approx((-0.2, 4.3027 * 0.1 / 3**0.5), abs=1e-4)
     one = Cell("c", "typed", 0.0, other.scores[:1], 1.0)
     assert against(one, Cell("c", "none", None, plain.scores[:1], 0.0)) is None  # one seed tells nothing of the spread
+    assert against(other, plain, "slot_f1") is None
