@@ -9,7 +9,6 @@ dW_recurrent is one product over all times instead of one per time.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -53,31 +52,36 @@ def states_before(states: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class _TimeLoop(torch.autograd.Function):
-    """Gates in the order write, keep, show, proposal. Each direction works on its half of tensors [rows, words, ...]."""
+    """Gates in the order write, keep, show, proposal.
+
+    Inside, tensors are [time, direction, rows, ...]: the second direction is turned round once, so that one operation
+    serves both directions and works on one stretch of memory.
+    """
 
     @staticmethod
     def forward(gates: Tensor, weight: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
-        hidden, (rows, words, _) = weight.shape[1], gates.shape
-        opened = gates.clone(memory_format=torch.contiguous_format)
-        states, cells, shown = (opened.new_empty(rows, words, 2 * hidden) for _ in range(3))
-        inside = (torch.arange(words, device=gates.device) < lengths.unsqueeze(-1)).to(gates.dtype)
-        for way, place, earlier in _places_in_time(words):
-            gate, (state, cell, tanh) = (
-                _half(opened, way, place),
-                (_half(x, way, place) for x in (states, cells, shown)),
-            )
-            if earlier is not None:
-                gate.addmm_(_half(states, way, earlier), weight[way])
-            gate[:, : 3 * hidden].sigmoid_()
-            gate[:, 3 * hidden :].tanh_()
-            write, keep, show, proposal = gate.chunk(4, -1)
+        hidden = weight.shape[1]
+        opened = _by_time(gates)
+        states, cells, shown = (opened.new_empty(*opened.shape[:3], hidden) for _ in range(3))
+        steps = zip(*(x.unbind() for x in (opened, states, cells, shown, _inside(gates, lengths))), strict=True)
+        parts = zip(*(part.unbind() for part in opened.split((3 * hidden, hidden), -1)), strict=True)
+        kinds = zip(*(kind.unbind() for kind in opened.chunk(4, -1)), strict=True)
+        before: tuple[Tensor, Tensor] | None = None
+        for (gate, state, cell, tanh, inside), (doors, proposals), (write, keep, show, proposal) in zip(
+            steps, parts, kinds, strict=True
+        ):
+            if before is not None:
+                gate.baddbmm_(before[0], weight)
+            doors.sigmoid_()
+            proposals.tanh_()
             torch.mul(write, proposal, out=cell)
-            if earlier is not None:
-                cell.addcmul_(keep, _half(cells, way, earlier))
-            cell.mul_(inside[:, place, None])  # before a row begins, or after it has ended, it remembers nothing
+            if before is not None:
+                cell.addcmul_(keep, before[1])
+            cell.mul_(inside)  # before a row begins, or after it has ended, it remembers nothing
             torch.tanh(cell, out=tanh)
             torch.mul(show, tanh, out=state)
-        return states, opened, cells, shown
+            before = state, cell
+        return _by_row(states), opened, cells, shown
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
@@ -89,49 +93,60 @@ class _TimeLoop(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, slope: Tensor, *_: Any) -> tuple[Tensor | None, ...]:
         weight, lengths, states, opened, cells, shown = ctx.saved_tensors
-        border, words = 3 * weight.shape[1], opened.shape[1]
-        inside = (torch.arange(words, device=slope.device) < lengths.unsqueeze(-1)).to(slope.dtype)
-        deltas = torch.empty_like(opened)
-        later: dict[int, tuple[Tensor, Tensor]] = {}  # by direction: slopes by state and cell
-        for way, place, earlier in reversed(list(_places_in_time(words))):
-            gate, delta, tanh = (_half(x, way, place) for x in (opened, deltas, shown))
-            write, keep, show, proposal = gate.chunk(4, -1)
-            of_write, of_keep, of_show, of_proposal = delta.chunk(4, -1)
-            state = _half(slope, way, place)
-            if way in later:
-                state = later[way][0].add_(state)
+        border = 3 * weight.shape[1]
+        deltas, back = torch.empty_like(opened), weight.transpose(1, 2)
+        whole = (_by_time(slope), opened, deltas, shown, _inside(slope, lengths))
+        steps = list(zip(*(x.unbind() for x in whole), strict=True))
+        kinds = list(zip(*(kind.unbind() for x in (opened, deltas) for kind in x.chunk(4, -1)), strict=True))
+        earlier_cells = [None, *cells.unbind()[:-1]]
+        later: tuple[Tensor, Tensor] | None = None  # slopes by state and cell
+        for (state, gate, delta, tanh, inside), kind, earlier in zip(
+            reversed(steps), reversed(kinds), reversed(earlier_cells), strict=True
+        ):
+            write, keep, show, proposal, of_write, of_keep, of_show, of_proposal = kind
+            if later is not None:
+                state = later[0].add_(state)
             cell = _through_tanh(state * show, tanh)
-            if way in later:
-                cell.add_(later[way][1])
-            cell.mul_(inside[:, place, None])
+            if later is not None:
+                cell.add_(later[1])
+            cell.mul_(inside)
             torch.mul(cell, proposal, out=of_write)
             torch.mul(state, tanh, out=of_show)
             torch.mul(cell, write, out=of_proposal)
             if earlier is None:
                 of_keep.zero_()
             else:
-                torch.mul(cell, _half(cells, way, earlier), out=of_keep)
-            _through_sigmoid(delta[:, :border], gate[:, :border])
+                torch.mul(cell, earlier, out=of_keep)
+            _through_sigmoid(delta[..., :border], gate[..., :border])
             _through_tanh(of_proposal, proposal)
             if earlier is not None:
-                later[way] = torch.mm(delta, weight[way].T), cell.mul_(keep)
+                later = torch.bmm(delta, back), cell.mul_(keep)
+        by_row = _by_row(deltas)
         of_weight = None
         if ctx.needs_input_grad[1]:
-            pairs = zip(states_before(states), deltas.chunk(2, -1), strict=True)
+            pairs = zip(states_before(states), by_row.chunk(2, -1), strict=True)
             of_weight = torch.stack([before.flatten(0, 1).T @ delta.flatten(0, 1) for before, delta in pairs])
-        return deltas, of_weight, None
+        return by_row, of_weight, None
 
 
-def _places_in_time(words: int) -> Iterator[tuple[int, int, int | None]]:
-    """(direction, place, the place before it in that direction), in the order of time."""
-    for time in range(words):
-        yield 0, time, time - 1 if time else None
-        yield 1, words - 1 - time, words - time if time else None
+def _by_time(by_row: Tensor) -> Tensor:
+    """[rows, words, both directions' width] -> [time, direction, rows, width]; time runs backwards for the second."""
+    there, back = by_row.transpose(0, 1).chunk(2, -1)
+    by_time = by_row.new_empty(there.shape[0], 2, *there.shape[1:])
+    by_time[:, 0] = there
+    by_time[:, 1] = back.flip(0)
+    return by_time
 
 
-def _half(tensor: Tensor, way: int, place: int) -> Tensor:
-    """What one direction has at one place: a view [rows, width]."""
-    return tensor[:, place].chunk(2, -1)[way]
+def _by_row(by_time: Tensor) -> Tensor:
+    there, back = by_time.unbind(1)
+    return torch.cat([there.transpose(0, 1), back.flip(0).transpose(0, 1)], -1)
+
+
+def _inside(by_row: Tensor, lengths: Tensor) -> Tensor:
+    """1 where a row has a word at that time in that direction, [time, direction, rows, 1]."""
+    inside = (torch.arange(by_row.shape[1], device=by_row.device) < lengths.unsqueeze(-1)).to(by_row.dtype)
+    return torch.stack([inside.T, inside.flip(1).T], 1).unsqueeze(-1)
 
 
 def _through_sigmoid(slope: Tensor, value: Tensor) -> Tensor:

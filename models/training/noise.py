@@ -8,9 +8,9 @@ lowest bits of a noised gradient (Mironov 2012) is outside the figures; the mode
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -36,16 +36,14 @@ class NoiseSource:
 def _stream(size: int, key: bytes) -> Iterator[tuple[int, Tensor]]:
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
+    from sottovoce.models.training.normals import normals_of  # compiles on first use: for about two seconds
+
     # each key is used for one stream only, so the counter may begin at zero
     stream = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
     half = min(CHUNK, size + size % 2) // 2
     raw, zeros = bytearray(8 * half + 15), memoryview(bytes(8 * half))
-    words = torch.frombuffer(raw, dtype=torch.int32, count=2 * half)
-    radius, angle, normals = torch.empty(half), torch.empty(half), torch.empty(2 * half)
+    words, normals = np.frombuffer(raw, dtype=np.uint32, count=2 * half), torch.empty(2 * half)
     for begin in range(0, size, 2 * half):
         stream.update_into(zeros, raw)
-        radius.copy_(words[:half].bitwise_and_(0x7FFFFFFF)).add_(0.5).mul_(2.0**-31).log_().mul_(-2).sqrt_()
-        angle.copy_(words[half:]).mul_(math.pi * 2.0**-31)
-        torch.cos(angle, out=normals[:half]).mul_(radius)
-        torch.sin(angle, out=normals[half:]).mul_(radius)
+        normals_of(words, normals.numpy())
         yield begin, normals[: size - begin]
