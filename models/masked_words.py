@@ -12,18 +12,15 @@ from dataclasses import dataclass
 from sottovoce.models.errors import Refusal
 from sottovoce.models.records import Span, Word
 
-# Where two sounds of one kind meet, an aligner finds the border between them late or early; most of all it cuts ends off.
-ALIKE = tuple(
-    frozenset(kind.split())
-    for kind in (
-        "AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW",
-        "F V TH DH S Z SH ZH HH CH JH",
-        "P B T D K G CH JH",
-        "M N NG",
-    )
+# Where these meet, an aligner finds the border between them late or early: vowel or glide and vowel or glide; consonants
+# of which one may be a closure without a sound of its own. Elsewhere the masker's guard band is enough (docs/speech.md).
+VOWELS, GLIDES = "AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW", "L R W Y"
+FRICATIVES, STOPS, NASALS = "F V TH DH S Z SH ZH HH CH JH", "P B T D K G CH JH", "M N NG"
+BLENDING = tuple(
+    frozenset(f"{one} {other}".split()) for one, other in ((VOWELS, GLIDES), (FRICATIVES, STOPS), (NASALS, STOPS))
 )
-KNOWN = (*ALIKE, frozenset("LRWY"))
-ALIKE_BEGIN_S, ALIKE_END_S = 0.025, 0.065
+KNOWN = frozenset().union(*BLENDING)
+BLENDING_BEGIN_S, BLENDING_END_S = 0.015, 0.025
 PAUSE_S = 0.1
 LINKING = "-–—/'’_.,;:"  # what is left hanging at the edge of a token when its neighbour was removed
 
@@ -123,22 +120,22 @@ def _stretch(words: Sequence[Word], group: Sequence[int]) -> tuple[float, float]
     if group[0]:
         before = words[group[0] - 1]
         border_s = min(before.end_s, first.begin_s)
-        more_s = ALIKE_BEGIN_S if _may_be_alike(before, first) else 0.0
+        more_s = BLENDING_BEGIN_S if _may_blend(before, first) else 0.0
         begin_s = max(begin_s, before.begin_s, border_s - more_s)
     if group[-1] + 1 < len(words):
         after = words[group[-1] + 1]
         border_s = max(after.begin_s, end_s)
-        more_s = ALIKE_END_S if _may_be_alike(last, after) else 0.0
+        more_s = BLENDING_END_S if _may_blend(last, after) else 0.0
         end_s = min(end_s + max(PAUSE_S, more_s), max(after.end_s, end_s), border_s + more_s)
     return begin_s, end_s
 
 
-def _may_be_alike(one: Word, other: Word) -> bool:
-    """Whether the last sound of one and the first of the other are of one kind, or nothing is known of them."""
+def _may_blend(one: Word, other: Word) -> bool:
+    """Whether the last sound of one and the first of the other run into each other, or nothing is known of them."""
     if not one.phones or not other.phones:
         return True
     sounds = {one.phones[-1].label, other.phones[0].label}
-    return any(sounds <= kind for kind in ALIKE) or not all(any(sound in kind for kind in KNOWN) for sound in sounds)
+    return any(sounds <= kinds for kinds in BLENDING) or not sounds <= KNOWN
 
 
 def _inside(begin_s: float, end_s: float, guard_s: float) -> tuple[float, float]:

@@ -60,9 +60,14 @@ class Coverage:
                 round(float(np.median(self.missed_ms)), 1) if self.missed_ms else 0.0,
                 round(max(self.missed_ms, default=0.0), 1),
             ],
+            **self.losses(),
+            "utterances refused by the aligner": str(self.refused),
+        }
+
+    def losses(self) -> dict[str, str]:
+        return {
             "lost of the neighbouring words' speech": f"{100 * self.beside_lost_s / max(self.beside_s, 1e-9):.1f} %",
             "lost of all kept speech": f"{100 * self.kept_lost_s / max(self.kept_s, 1e-9):.1f} %",
-            "utterances refused by the aligner": str(self.refused),
         }
 
 

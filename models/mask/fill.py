@@ -29,7 +29,7 @@ class StretchOutsideAudio(Refusal):
 
 @dataclass(frozen=True)
 class Silence:
-    guard_ms: float = 35.0
+    guard_ms: float = 30.0
     fade_ms: float = 5.0
 
     def __post_init__(self) -> None:

@@ -48,8 +48,8 @@ class PocketSphinxListener:
     """
 
     min_frames: int = 6
-    fit_floor: float = -2.5
-    guard_ms: float = 35.0
+    fit_floor: float = -3.0
+    guard_ms: float = 30.0
     prior: float = 0.1
     skip: float = 1e-6
     _decoder: Any = field(default=None, init=False, repr=False)

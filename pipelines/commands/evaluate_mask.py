@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from typing import Any
 
 IN_A_ROW = "corpus, recordings in a row"
@@ -10,6 +11,7 @@ EXAMPLES = """\
   sottovoce evaluate mask
   sottovoce evaluate mask --shift-ms 200 400 800 --input an4.jsonl
   sottovoce evaluate mask --mask '{use: noise, guard_ms: 80}' --relisten moonshine
+  sottovoce evaluate mask --sentences 300 --guard-ms 0 10 20 30 45 60
   sottovoce evaluate mask --voice phonetic
 """
 
@@ -22,6 +24,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--input", metavar="CORPUS", help="also: recordings with transcripts, three of a speaker in a row"
     )
     parser.add_argument("--limit", type=int, metavar="N", help="only N recordings of the corpus, spread over it")
+    parser.add_argument(
+        "--guard-ms",
+        nargs="*",
+        type=float,
+        default=[],
+        metavar="MS",
+        help="also: what other guard bands cover and cost",
+    )
     parser.add_argument("--shift-ms", nargs="*", type=float, default=[], metavar="MS", help="plant masks this far off")
     parser.add_argument("--align", default="pocketsphinx", metavar="MEMBER", help="name, ctc:MODEL or {use: name, ...}")
     parser.add_argument("--mask", default="silence", metavar="MEMBER", help="silence, tone, noise or {use: name, ...}")
@@ -49,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
             results[f"masks, {name}"] = measure_masking.covered_recordings(masker, items)
         else:
             results[f"masks, {name}"] = measure_masking.coverage(masker, items, listener).summary()
+            results |= {f"guard bands, {name}": _guard_bands(masker, items, args.guard_ms)} if args.guard_ms else {}
         if args.voice:
             items = measure_masking.in_another_voice(_loaded("voice", args.voice), masker, items)
             name = f"{name}, spoken by {args.voice}"
@@ -56,6 +67,18 @@ def run(args: argparse.Namespace) -> int:
         results[f"still heard, {name}"] = {_label(shift): str(share) for shift, share in shares.items()}
     show(results, args.json)
     return 0
+
+
+def _guard_bands(masker: Any, items: Any, guards_ms: list[float]) -> dict[str, str]:
+    """What other guard bands cover, and what they cost."""
+    from sottovoce.pipelines.measure_masking import coverage
+
+    lines = {}
+    for guard_ms in guards_ms:
+        found = coverage(dataclasses.replace(masker, guard_ms=guard_ms), items)
+        costs = ", ".join(f"{value} {name}" for name, value in found.losses().items())
+        lines[f"{guard_ms:g} ms"] = f"{found.covered} covered whole, {costs}"
+    return lines
 
 
 def _loaded(family: str, value: str) -> Any:
