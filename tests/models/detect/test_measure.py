@@ -42,6 +42,20 @@ def test_mixed_slots_are_no_entities_and_count_as_over_masking_when_hit():
     assert result.as_dict()["over_masking_in_open_slots"] == 0.5
 
 
+def test_small_words_in_or_beside_an_entity_are_left_out_of_the_second_figures_only():
+    result = Measured()
+    words = ("wake", "me", "on", "the", "third", "of", "may", "in", "the", "house")
+    count(
+        Example(words, ("O", "O", "O", "B-DATE", "I-DATE", "O", "B-DATE", "O", "O", "O")),
+        [Span(15, 27, "DATE")],
+        result,
+    )
+    shown = result.as_dict()
+    assert (result.entity_words.hit, result.entity_words.of, shown["recall_without_small_words"]) == (2, 3, 1.0)
+    assert (result.other_words.hit, result.other_words.of) == (1, 7)
+    assert (result.small_other_words.hit, result.small_other_words.of) == (1, 3)
+
+
 def test_the_ending_of_a_possessive_counts_for_nothing():
     """NLU-Eval writes "john's", SLURP "john 's"; neither s tells who it was."""
     result = Measured()
