@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sottovoce.models.audio import Speech, load
+from sottovoce.models.audio import Speech, level, load
 from sottovoce.models.errors import SottovoceError
 from sottovoce.models.records import AudioRef, Phone, Word
 
@@ -25,6 +25,7 @@ VOWELS = frozenset(
     ["aa", "ae", "ah", "ao", "aw", "ax", "axr", "ay", "eh", "er", "ey", "ih", "iy", "ow", "oy", "uh", "uw"]
 )
 QUIET = 0.01  # of the peak: where a word spoken alone begins and ends
+QUIET_ROOM = 10 ** (-30 / 20)  # of the level: acoustic models have never heard speech without any noise
 
 
 class ProgramMissing(SottovoceError):
@@ -78,7 +79,7 @@ def speak_espeak(words: Sequence[str], voice: str, rng: np.random.Generator) -> 
         pieces += [sound, pause]
         at += len(sound) + len(pause)
     samples = np.concatenate([*pieces, np.zeros(2000, np.float32)])
-    samples += rng.normal(0, 1e-4, len(samples)).astype(np.float32)  # no microphone gives exact zeros
+    samples += rng.normal(0, QUIET_ROOM * level(samples), len(samples)).astype(np.float32)
     spans = zip(_offsets(words), times, strict=True)
     found = tuple(Word(begin, end, begin_s, end_s, 1.0) for (begin, end), (begin_s, end_s) in spans)
     return Known(Speech(samples, rate_hz), " ".join(words), found)

@@ -25,6 +25,7 @@ from sottovoce.models.settings import require
 
 FRAME_S = 1 / sphinx.FRAMES_PER_S
 FILLERS = ("<", "[")
+DOUBT_FRAMES = 5
 PRONUNCIATIONS = 4  # of a word that the dictionary lacks: names are said in more ways than one
 
 
@@ -52,12 +53,13 @@ class Segment:
 class PocketSphinx:
     """Refused is what falls under a floor: mean and worst word in nats per frame, worst pause and phone as a whole.
 
-    A pause or a phone that fits badly for long is speech that the text does not have. docs/speech.md shows what the
-    floors catch and what they cost.
+    A word of few frames may fit badly by chance, so each word is judged as if DOUBT_FRAMES more had fitted. A pause or a
+    phone that fits badly for long is speech that the text does not have. docs/speech.md shows what the floors catch and
+    what they cost.
     """
 
     floor: float = -1.0
-    word_floor: float = -4.5
+    word_floor: float = -2.5
     pause_floor: float = -70.0
     phone_floor: float = -100.0
     _decoder: Any = field(default=None, init=False, repr=False)
@@ -135,7 +137,7 @@ class PocketSphinx:
         pauses = [segment for segment in segments if segment.is_pause]
         misfits = (
             sum(segment.total for segment in segments) < self.floor * sum(s.end - s.begin for s in segments),
-            min(segment.ratio for segment in words) < self.word_floor,
+            min(segment.total / (segment.end - segment.begin + DOUBT_FRAMES) for segment in words) < self.word_floor,
             min((segment.total for segment in pauses), default=0.0) < self.pause_floor,
             min(segment.worst_phone for segment in words) < self.phone_floor,
         )

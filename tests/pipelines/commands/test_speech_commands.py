@@ -110,6 +110,20 @@ def _middle(speech: Speech, word: Word) -> np.ndarray:
     return speech.samples[int(begin_s * speech.rate_hz) : int(end_s * speech.rate_hz)]
 
 
+def test_of_an_utterance_in_which_a_removed_word_is_still_heard_nothing_is_written(
+    corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def everything(self, speech, text, words, masked):
+        return masked.indices
+
+    monkeypatch.setattr("sottovoce.models.relisten.pocketsphinx.PocketSphinxListener.heard", everything)
+    assert main(["mask", "--input", str(corpus[0]), "--output", str(tmp_path), "--words", "maria"]) == 0
+    assert reasons(tmp_path)[0] == "still_heard" and not list(tmp_path.rglob("*maria*"))
+    rows = [json.loads(line) for line in (tmp_path / "manifest.jsonl").read_text().splitlines()]
+    assert [row["text"] for row in rows] == [SENTENCES["two"]]  # nothing was removed there, so nothing is listened for
+    assert len(list((tmp_path / "audio").iterdir())) == 1
+
+
 @pytest.mark.parametrize(
     "name, rate_hz, subtype",
     [("a.wav", 8_000, "PCM_16"), ("a.wav", 44_100, "FLOAT"), ("a.flac", 16_000, "PCM_24"), ("a.aiff", 22_050, "PCM_16"),
