@@ -17,9 +17,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from scipy.optimize import brentq
-from scipy.stats import norm
-
 from sottovoce.models.randomness import Secret
 
 Pair = tuple[str, str]  # type, value
@@ -54,18 +51,22 @@ def laplace_threshold(epsilon: float, delta: float, values_per_speaker: int) -> 
 
 def gaussian_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
     """The smallest sigma with Phi(a) - e^epsilon Phi(b) <= delta, where a, b = s / (2 sigma) -+ epsilon sigma / s."""
+    from scipy.optimize import brentq  # here: every run would wait a second for what few need
+    from scipy.special import log_ndtr, ndtr
 
     def excess(log_sigma: float) -> float:
         ratio = math.exp(log_sigma) / sensitivity
-        upper = norm.cdf(0.5 / ratio - epsilon * ratio)
-        return upper - math.exp(epsilon + norm.logcdf(-0.5 / ratio - epsilon * ratio)) - delta
+        upper = ndtr(0.5 / ratio - epsilon * ratio)
+        return upper - math.exp(epsilon + log_ndtr(-0.5 / ratio - epsilon * ratio)) - delta
 
     return math.exp(brentq(excess, math.log(sensitivity) - 20, math.log(sensitivity) + 40, xtol=1e-14))
 
 
 def gaussian_threshold(delta: float, values_per_speaker: int, sigma: float) -> float:
     """One count of 1 passes with probability q; K of them stay below with (1 - q)^K = 1 - delta."""
-    return 1 + sigma * norm.isf(-math.expm1(math.log1p(-delta) / values_per_speaker))
+    from scipy.special import ndtri
+
+    return 1 - sigma * ndtri(-math.expm1(math.log1p(-delta) / values_per_speaker))
 
 
 def smallest(contributions: Iterable[Contribution], limit: int) -> list[Contribution]:
