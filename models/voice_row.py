@@ -41,6 +41,7 @@ class VoiceRow:
     after: Heard
     f0_correlation: float | None
     voice_s: float  # processor time of the voice alone
+    pool: int = 0  # which of several pools spoke
 
     def to_line(self) -> str:
         return json.dumps({**vars(self), "before": self.before.to_json(), "after": self.after.to_json()})

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
 
-from sottovoce.models.attacks.speaker_linkage import Recordings, fine_tuned_attacks, folds
+from sottovoce.models.attacks.speaker_linkage import fine_tuned_attacks
 from sottovoce.models.audio import load
 from sottovoce.models.records import AudioRef
 from sottovoce.models.speakers.campplus import CamPlusPlus
 from sottovoce.models.speakers.fine_tune import FineTuning, fine_tuned
 from sottovoce.models.voice_row import VoiceRow
 from sottovoce.pipelines.measure_voice import KEPT, Study
-from sottovoce.pipelines.voice_results import AttackResult, best_of
+from sottovoce.pipelines.voice_results import AttackResult, best_of, recordings_of
 
 
 def fine_tuned_results(rows: Sequence[VoiceRow], study: Study, how: FineTuning = FineTuning()) -> list[AttackResult]:
     """Every recording is embedded by an encoder that has not met its speaker."""
-    speakers = np.array([row.speaker for row in rows])
-    fold_of = folds(speakers, study.design)
+    heard = recordings_of(rows, "campplus")
+    speakers, fold_of = heard.speaker, heard.folds(study.design)
     own_fold = np.array([fold_of[name] for name in speakers])
     folder = study.out / "_work" / KEPT
     speech = [load(AudioRef(str(folder / f"{row.recording}.flac"))) for row in rows]
@@ -32,5 +33,5 @@ def fine_tuned_results(rows: Sequence[VoiceRow], study: Study, how: FineTuning =
         for row in np.flatnonzero(own_fold == fold):
             after[row] = tuned.embed(speech[row])
     # Only anonymised speech is compared, so it may stand for the originals, which the new encoders have not heard.
-    recordings = Recordings(speakers, after, after, np.array([row.enrolment for row in rows]))
+    recordings = dataclasses.replace(heard, original=after, anonymised=after)
     return best_of("fine-tuned", fine_tuned_attacks(recordings, study.design))

@@ -50,14 +50,19 @@ def attack_results(rows: Sequence[VoiceRow], encoders: Sequence[str], design: De
     """For each encoder, attacker and number of utterances the score with the lowest EER."""
     results = []
     for encoder in encoders:
-        recordings = Recordings(
-            np.array([row.speaker for row in rows]),
-            np.array([row.before.embeddings[encoder] for row in rows]),
-            np.array([row.after.embeddings[encoder] for row in rows]),
-            np.array([row.enrolment for row in rows]),
-        )
-        results += best_of(encoder, attacks(recordings, design))
+        results += best_of(encoder, attacks(recordings_of(rows, encoder), design))
     return results
+
+
+def recordings_of(rows: Sequence[VoiceRow], encoder: str) -> Recordings:
+    pool = np.array([row.pool for row in rows])
+    return Recordings(
+        np.array([row.speaker for row in rows]),
+        np.array([row.before.embeddings[encoder] for row in rows]),
+        np.array([row.after.embeddings[encoder] for row in rows]),
+        np.array([row.enrolment for row in rows]),
+        pool if len(np.unique(pool)) > 1 else None,
+    )
 
 
 def best_of(encoder: str, tried: Iterable[Attack]) -> list[AttackResult]:

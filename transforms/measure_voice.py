@@ -65,7 +65,8 @@ class _Measure:
 
     def one(self, spoken: Spoken) -> VoiceRow:
         utterance = spoken.utterance
-        loaded = members.load(self._measures.voices.get(utterance.speaker_id or "", self._voice))
+        voice = self._measures.voices.get(utterance.speaker_id or "", self._voice)
+        loaded = members.load(voice)
         with loaded.lock:
             began = time.process_time()
             voiced = loaded.member.transform(utterance, spoken.speech, spoken.words, self._secret)
@@ -86,6 +87,7 @@ class _Measure:
             self._heard(voiced.speech, utterance, listened),
             None if math.isnan(alike) else alike,
             voice_s,
+            sorted({repr(one) for one in self._measures.voices.values()} | {repr(voice)}).index(repr(voice)),
         )
 
     def _heard(self, speech: Speech, utterance: Utterance, listened: bool) -> Heard:

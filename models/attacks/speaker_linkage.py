@@ -36,12 +36,24 @@ class Recordings:
 
     `enrolment` [n] marks what the attacker anonymised itself, with a secret of its own. That matters where a secret gives
     all recordings of a speaker one target. Without it, each speaker's enrolment is drawn among their recordings.
+    `pool` [n] says which of several pools spoke, where each speaker needs one that has not heard him. In the field there is
+    one pool; to tell two speakers apart by their pools would be no attack on them. So only speakers of one pool are
+    compared, and the folds of the attackers are the pools.
     """
 
     speaker: np.ndarray
     original: np.ndarray
     anonymised: np.ndarray
     enrolment: np.ndarray | None = None
+    pool: np.ndarray | None = None
+
+    def folds(self, design: Design) -> dict[str, int]:
+        """The fold of each speaker."""
+        names = np.unique(self.speaker)
+        if self.pool is not None:
+            return dict(zip(self.speaker.tolist(), self.pool.tolist(), strict=True))
+        order = np.random.default_rng(design.seed).permutation(np.arange(len(names)) % design.folds)
+        return dict(zip(names.tolist(), order.tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -109,7 +121,7 @@ class _Split:
         tested = np.full((len(tried), max(map(len, tried.values()))), -1)
         for place, rows in enumerate(tried.values()):
             tested[place, : len(rows)] = rows
-        fold_of = folds(recordings.speaker, design)
+        fold_of = recordings.folds(design)
         fold = np.array([fold_of[name] for name in known])
         return cls(np.array(list(known)), np.array(list(known.values())), tested, fold)
 
@@ -119,18 +131,26 @@ def _untrained(recordings: Recordings, split: _Split, count: int) -> Iterator[At
         ("ignorant", recordings.original),
         ("lazy", recordings.anonymised),
     )
+    everybody = np.zeros_like(split.fold)
+    together = everybody if recordings.pool is None else split.fold
     for attacker, embeddings in known:
-        enrolled, tested = unit(embeddings[split.enrolled]), _grouped(unit(recordings.anonymised), split.tested, count)
-        yield Attack(attacker, "cosine", count, _cosine(enrolled.mean(axis=1), tested))
-        enrolled = enrolled - enrolled.mean(axis=(0, 1))
-        yield Attack(attacker, "centred", count, _cosine(unit(enrolled).mean(axis=1), tested - _mean(tested)))
+        cubes = np.full((2, len(together), len(together), split.tested.shape[1] // count), np.nan)
+        for group in np.unique(together):
+            own = np.flatnonzero(together == group)
+            enrolled = unit(embeddings[split.enrolled[own]])
+            tested = _grouped(unit(recordings.anonymised), split.tested[own], count)
+            cubes[0][np.ix_(own, own)] = _comparable(_cosine(enrolled.mean(axis=1), tested))
+            enrolled = unit(enrolled - enrolled.mean(axis=(0, 1)))
+            cubes[1][np.ix_(own, own)] = _comparable(_cosine(enrolled.mean(axis=1), tested - _mean(tested)))
+        for score, cube in zip(("cosine", "centred"), cubes, strict=True):
+            yield Attack(attacker, score, count, cube)
 
 
 def _trained(recordings: Recordings, split: _Split, design: Design, count: int) -> Iterator[Attack]:
     trials = split.tested.shape[1] // count
     shape = (len(split.speakers), len(split.speakers), trials)
     found: dict[tuple[Attacker, str], np.ndarray] = {}
-    for fold in range(design.folds):
+    for fold in np.unique(split.fold):
         own = np.flatnonzero(split.fold == fold)
         strangers = ~np.isin(recordings.speaker, split.speakers[own])
         if len(own) < 2 or len(np.unique(recordings.speaker[strangers])) < MIN_TRAINING_SPEAKERS:
@@ -186,7 +206,7 @@ def _cosine(enrolled: np.ndarray, tested: np.ndarray) -> np.ndarray:
 
 
 def _comparable(scores: np.ndarray) -> np.ndarray:
-    """Scores of models of different folds on one scale: non-mated ones at mean 0 and deviation 1."""
+    """Scores of different folds on one scale: non-mated ones at mean 0 and deviation 1."""
     strange = scores[~np.eye(len(scores), dtype=bool)]
     return (scores - np.nanmean(strange)) / max(float(np.nanstd(strange)), 1e-9)
 
@@ -196,13 +216,6 @@ def ranks(scores: np.ndarray) -> np.ndarray:
     right = scores[np.arange(len(scores)), np.arange(len(scores))]
     ahead = (scores > right[None]).sum(axis=0) + 0.5 * ((scores == right[None]).sum(axis=0) - 1)
     return (1 + ahead)[~np.isnan(right)]
-
-
-def folds(speakers: np.ndarray, design: Design) -> dict[str, int]:
-    """The fold of each speaker."""
-    names = np.unique(speakers)
-    order = np.random.default_rng(design.seed).permutation(np.arange(len(names)) % design.folds)
-    return dict(zip(names.tolist(), order.tolist(), strict=True))
 
 
 def fine_tuned_attacks(recordings: Recordings, design: Design) -> Iterator[Attack]:
