@@ -24,7 +24,8 @@ def draw(cells: Sequence[Cell], path: Path) -> None:
             own = [(cell, value(cell)) for cell in cells if cell.corpus == corpus and value(cell) is not None]
             _panel(panel, own, list(dict.fromkeys(cell.strategy for cell in cells)))
             panel.set(title=corpus, xlabel="epsilon of one replaced unit", ylabel=f"{title}, untouched test set")
-    grid[0][0].legend(fontsize="small")
+    named = grid[0][0].get_legend_handles_labels()
+    figure.legend(*named, loc="outside lower center", ncols=3 * len(corpora), fontsize="small")
     figure.savefig(path, dpi=110)
 
 
