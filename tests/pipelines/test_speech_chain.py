@@ -10,6 +10,7 @@ import pytest
 from sottovoce.models.audio import Speech
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Source, Span, Utterance
+from sottovoce.models.slice import Slice
 from sottovoce.models.spoken import Spoken
 from sottovoce.models.voice.pseudo_speaker import PseudoSpeakers
 from sottovoce.pipelines.job_file import read_job
@@ -91,3 +92,9 @@ def test_each_slice_has_a_pseudo_speaker_of_its_own(
     slices = chain.cut(chain.hush(aligned))
     assert len(slices) >= 2 and len(set(drawn)) >= len(slices)
     assert not any(part in piece.text for piece in slices for part in NAME.split())
+    gapped = dataclasses.replace(chain, slicer=dataclasses.replace(chain.slicer, drop_words=1))
+    assert _words_in(gapped.cut(gapped.hush(aligned))) < _words_in(slices)
+
+
+def _words_in(slices: list[Slice]) -> int:
+    return sum(len(piece.text.split()) for piece in slices)
