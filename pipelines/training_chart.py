@@ -49,7 +49,7 @@ def _panel(title: str, rows: Sequence[dict[str, Any]], methods: list[str], left:
         f'<rect x="{left}" y="{top}" width="{WIDE}" height="{HIGH}" fill="none" stroke="#999"/>',
         f'<line x1="{left}" x2="{left + WIDE}" y1="{up(0.5)}" y2="{up(0.5)}" stroke="#999" stroke-dasharray="4 3"/>',
         f'<text x="{left + WIDE - 4}" y="{top + HIGH + 14}" text-anchor="end">SER, 0 to {reach:.2g}</text>',
-        f'<text x="{left}" y="{top + HIGH + 14}">guess = dashed</text>',
+        f'<text x="{left}" y="{top + HIGH + 14}">AUC upwards; dashed: a guess</text>',
         *(f'<text x="{left - 4}" y="{up(a) + 4}" text-anchor="end">{a}</text>' for a in (0.5, 0.75, 1.0)),
     ]
     for row in rows:

@@ -55,7 +55,7 @@ class Study:
 
 
 QUICK = Study(
-    settings=TrainSettings(z0=0.3, tau=0.1, epochs=12, batch_size=64, n_micro=4, learning_rate=1e-2),
+    settings=TrainSettings(z0=0.5, tau=0.1, epochs=30, batch_size=64, n_micro=4, learning_rate=1e-2),
     models={
         "clc": {"use": "clc", "hidden": 48, "layers": 1, "word_size": 32, "buckets": 2000, "filters": 16},
         "bert": {

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--methods", nargs="+", metavar="M", help="some of: SGD, 'eDP-SGD, no decay', ... 'per example' (all)"
     )
-    parser.add_argument("--z0", type=float, help="noise multiplier (0.3, with --full 1)")
+    parser.add_argument("--z0", type=float, help="noise multiplier (0.5, with --full 1)")
     parser.add_argument(
         "--lira", type=int, metavar="K", help="shadow models of the per-example attack (0, with --full 8)"
     )
