@@ -111,11 +111,12 @@ def worth(rows: Sequence[VoiceRow]) -> dict[str, Any]:
     """What is left of the speech, before and after where both exist."""
     listened = [row for row in rows if row.before.word_errors or row.before.naturalness]
     figures: dict[str, Any] = {}
-    for name in listened[0].before.word_errors if listened else ():
+    # originals may come from an earlier study that listened with others
+    for name in _known_to_both(listened, "word_errors"):
         before, after = (_rate(heard, name) for heard in _sides(listened))
         ratio = after / before if before else float("nan")
         figures[f"WER by {name}"] = {"before": before, "after": after, "ratio": ratio}
-    for name in listened[0].before.naturalness if listened else ():
+    for name in _known_to_both(listened, "naturalness"):
         before, after = (float(np.mean([h.naturalness[name] for h in heard])) for heard in _sides(listened))
         figures[name] = {"before": before, "after": after, "difference": after - before}
     correlations = [row.f0_correlation for row in rows if row.f0_correlation is not None]
@@ -130,6 +131,11 @@ def worth(rows: Sequence[VoiceRow]) -> dict[str, Any]:
     figures["real-time factor of the voice"] = {"mean": sum(row.voice_s for row in rows) / audio_s}
     figures["utterances"] = {"all": len(rows), "listened to": len(listened)}
     return figures
+
+
+def _known_to_both(listened: Sequence[VoiceRow], figure: str) -> list[str]:
+    heard = [getattr(side, figure) for row in listened[:1] for side in (row.before, row.after)]
+    return [name for name in heard[0] if name in heard[1]] if heard else []
 
 
 def _sides(rows: Sequence[VoiceRow]) -> tuple[list[Heard], list[Heard]]:

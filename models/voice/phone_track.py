@@ -113,6 +113,30 @@ def without_words(track: PhoneTrack, indices: Collection[int], gap: int) -> Phon
     return PhoneTrack(*(getattr(changed, field.name)[kept] for field in fields(PhoneTrack)))
 
 
+def repaused(track: PhoneTrack, share: float, rate: float, draw: np.random.Generator) -> PhoneTrack:
+    """Pauses between words, for `share` of the places drawn with probability `rate` instead of taken from the source.
+
+    How often somebody pauses is a habit that several utterances give away. Next to words that are not said there is
+    silence already. Both ends are silent, whether or not the source began and ended so.
+    """
+    columns = [getattr(track, field.name) for field in fields(PhoneTrack)]
+    said = np.flatnonzero(track.word >= 0)
+    rows: list[tuple[int, ...]] = []
+    for before, at in pairwise([None, *said]):
+        public, coin = draw.random(2) < (share, rate)
+        paused = before is None or at - before > 1
+        if before is not None and public:
+            paused = coin and track.word[at] != track.word[before] and not track.left_out[[before, at]].any()
+        if paused:
+            rows.append((SILENCE, SHORTEST_PAUSE, -1, track.source_begin[at], 0))
+            if at and track.word[at - 1] < 0:
+                rows[-1] = tuple(column[at - 1] for column in columns)
+        rows.append(tuple(column[at] for column in columns))
+    end = track.source_begin[said[-1]] + track.source_length[said[-1]]
+    rows.append((SILENCE, SHORTEST_PAUSE, -1, end, max(track.source_begin[-1] + track.source_length[-1] - end, 0)))
+    return PhoneTrack(*(np.array(column) for column in zip(*rows, strict=True)))
+
+
 def segment_inputs(track: PhoneTrack) -> np.ndarray:
     """[segments, SEGMENT_INPUTS]: the phone, and whether its word begins or ends here."""
     out = np.zeros((len(track.phone), SEGMENT_INPUTS), np.float32)

@@ -25,12 +25,13 @@ from sottovoce.models.voice import Voiced, phone_network
 from sottovoce.models.voice import pool as pools
 from sottovoce.models.voice.fargan import Fargan
 from sottovoce.models.voice.opus_features import HOP, RATE_HZ, Analysis
-from sottovoce.models.voice.phone_track import FRAMES_PER_S, LEAD, PhoneTrack, hushed, track_of, without_words
+from sottovoce.models.voice.phone_track import FRAMES_PER_S, LEAD, PhoneTrack, hushed, repaused, track_of, without_words
 from sottovoce.models.voice.pool import PHONES
 from sottovoce.models.voice.prosody import source_prosody
 from sottovoce.models.voice.pseudo_speaker import PseudoSpeakerOptions, PseudoSpeakers, draw_key
 from sottovoce.models.voice.say_phones import PEAK, Part, PseudoVoice, retimed, say
 
+PAUSE_RATE = 0.13  # of the borders between words: as often as LibriSpeech's and AN4's speakers pause
 LEFT_OUT_FRAMES = 30  # of silence in place of words that are not said, however long they were
 
 
@@ -59,7 +60,7 @@ class Heard:
 
 @dataclass(frozen=True)
 class Phonetic(PseudoSpeakerOptions):
-    """`prosody`: the share of loudness, pitch, voicing and lengths that comes from the pool, 0 to 1.
+    """`prosody`: the share of loudness, pitch, voicing, lengths and pauses that comes from the pool, 0 to 1.
 
     `assign: slice` gives every slice a voice of its own, so that not even the voice joins the slices of an utterance.
     `pool` is a folder that `sottovoce build voice` wrote; without it, the pool that ships.
@@ -105,6 +106,7 @@ class Phonetic(PseudoSpeakerOptions):
         draw = secret.generator("voice.phonetic", utterance.dialogue_id, utterance.id)
         heard = Heard(utterance, speech, analysed)
         voice = self._pseudo_speaker(heard, secret)
+        track = repaused(track, self.prosody, PAUSE_RATE, draw)
         said = retimed(self._parts["network"], voice, track, self.prosody, draw)
         moved = _moved(words, said)
         parts = [Part(0, said.frames, voice)]
@@ -139,7 +141,7 @@ class Phonetic(PseudoSpeakerOptions):
             "is used, and words to be masked are not spoken at all",
             not_protected=(
                 *self._prosody_left(),
-                "choice of words and of pronunciations, and where the speaker paused",
+                "choice of words and of pronunciations, and how loud the utterance is as a whole",
                 "speech that the transcript lacks vanishes; a wrong word in the transcript is spoken",
             ),
             parameters={f.name: getattr(self, f.name) for f in fields(self) if f.init},
@@ -149,7 +151,7 @@ class Phonetic(PseudoSpeakerOptions):
         if self.prosody == 1:
             return ()
         return (
-            f"what is left of rhythm, loudness and pitch: {100 * (1 - self.prosody):.0f} % of their shape is the source's, "
+            f"what is left of rhythm, pauses, loudness and pitch: {100 * (1 - self.prosody):.0f} % of their shape is the source's, "
             "by which several utterances of one person can be linked better than by chance",
         )
 

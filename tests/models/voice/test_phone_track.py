@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,8 +13,10 @@ from sottovoce.models.voice.phone_track import (
     FRAME_INPUTS,
     SEGMENT_INPUTS,
     SILENCE,
+    PhoneTrack,
     frame_inputs,
     hushed,
+    repaused,
     segment_inputs,
     track_of,
     without_words,
@@ -83,3 +87,30 @@ def test_positions_in_the_source_run_through_each_segment(case: tuple[list[Word]
     positions = stretched.source_positions()
     assert len(positions) == frames * factor and (np.diff(positions) > 0).all()
     assert positions[0] >= -0.5 and positions[-1] <= frames - 0.5
+
+
+@given(aligned(), st.integers(0, 2**32 - 1))
+def test_where_the_source_paused_is_forgotten(case: tuple[list[Word], int], seed: int) -> None:
+    words, frames = case
+    without_gaps = track_of(words, frames)
+    said = without_gaps.word >= 0
+    tight = PhoneTrack(*(getattr(without_gaps, f.name)[said] for f in fields(PhoneTrack)))
+    for share, same in ((1.0, True), (0.0, False)):
+        one, two = (repaused(track, share, 0.3, np.random.default_rng(seed)) for track in (without_gaps, tight))
+        assert list(one.phone[one.word >= 0]) == list(without_gaps.phone[said])
+        if same:
+            assert list(one.phone) == list(two.phone) and list(one.word) == list(two.word)
+        else:
+            assert list(two.phone) == [SILENCE, *tight.phone, SILENCE]
+
+
+@given(aligned(), st.data())
+def test_no_pause_is_drawn_beside_words_left_out_or_inside_a_word(
+    case: tuple[list[Word], int], data: st.DataObject
+) -> None:
+    words, frames = case
+    indices = data.draw(st.sets(st.integers(0, len(words) - 1)))
+    track = repaused(without_words(track_of(words, frames), indices, 30), 1.0, 1.0, np.random.default_rng(0))
+    for at in np.flatnonzero(track.word < 0)[1:-1]:
+        assert track.word[at - 1] != track.word[at + 1]
+        assert not {int(track.word[at - 1]), int(track.word[at + 1])} & indices

@@ -26,7 +26,7 @@ TEXT = "pay anna now"
 SOUNDS = ("P EY", "AE N AH", "N AW")
 
 
-def aligned(sounds: tuple[str, ...] = SOUNDS, frames: int = 12) -> tuple[Word, ...]:
+def aligned(sounds: tuple[str, ...] = SOUNDS, frames: int = 12, pause: int = 5) -> tuple[Word, ...]:
     words, at, begin = [], 20, 0
     for text, sound in zip(TEXT.split(), sounds, strict=True):
         phones = []
@@ -35,7 +35,7 @@ def aligned(sounds: tuple[str, ...] = SOUNDS, frames: int = 12) -> tuple[Word, .
             at += frames
         words.append(Word(begin, begin + len(text), phones[0].begin_s, phones[-1].end_s, 1.0, tuple(phones)))
         begin += len(text) + 1
-        at += 5
+        at += pause
     return tuple(words)
 
 
@@ -84,9 +84,11 @@ def cut(voiced: Voiced, word: Word) -> np.ndarray:
 
 
 def test_at_1_two_recordings_of_the_same_phones_sound_the_same(voice: Phonetic) -> None:
-    """Nothing of the sound passes but its loudness: not the spectrum, not the pitch, not the rhythm inside words."""
-    alone = set_to(voice, prosody=1.0)
-    one, two = (alone.transform(utterance(), recording(seed), aligned(), SECRET).speech.samples for seed in (1, 2))
+    """Nothing of the sound passes but its loudness: not the spectrum, the pitch, the rhythm, the places of pauses."""
+    alone, said = set_to(voice, prosody=1.0), (aligned(), aligned(frames=9, pause=15))
+    one, two = (
+        alone.transform(utterance(), recording(seed), words, SECRET).speech.samples for seed, words in enumerate(said)
+    )
     np.testing.assert_allclose(one / level(one), two / level(two), atol=1e-3)
 
 
