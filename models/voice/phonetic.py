@@ -151,8 +151,8 @@ class Phonetic(PseudoSpeakerOptions):
         if self.prosody == 1:
             return ()
         return (
-            f"what is left of rhythm, pauses, loudness and pitch: {100 * (1 - self.prosody):.0f} % of their shape is the source's, "
-            "by which several utterances of one person can be linked better than by chance",
+            f"what is left of rhythm, pauses, loudness and pitch: {100 * (1 - self.prosody):.0f} % of their shape is the "
+            "source's, by which several utterances of one person can be linked better than by chance",
         )
 
 
