@@ -26,6 +26,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import logging
 import os
 import resource
 import statistics
@@ -122,6 +123,7 @@ def make_flair(folder: Path) -> str:
     from sottovoce.models.detect.builder.build import build
     from sottovoce.models.detect.builder.recipe import read_recipe
 
+    logging.getLogger("flair").setLevel(logging.ERROR)  # it writes to standard output
     demo = folder / "demo.jsonl"
     write_corpus(demo, 120)
     recipe = read_recipe({"corpora": {"demo": {"hold_out": 0.2}}, "templates": 0, "train": {"epochs": 1}})
