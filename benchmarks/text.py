@@ -26,7 +26,6 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import logging
 import os
 import resource
 import statistics
@@ -120,10 +119,12 @@ def _ready(detector: str) -> Any:
 
 def make_flair(folder: Path) -> str:
     """Characters and words, one layer, a few epochs on the demo: its speed is of interest, not what it finds."""
+    import flair
+
     from sottovoce.models.detect.builder.build import build
     from sottovoce.models.detect.builder.recipe import read_recipe
 
-    logging.getLogger("flair").setLevel(logging.ERROR)  # it writes to standard output
+    flair.logger.setLevel("ERROR")  # it writes to standard output
     demo = folder / "demo.jsonl"
     write_corpus(demo, 120)
     recipe = read_recipe({"corpora": {"demo": {"hold_out": 0.2}}, "templates": 0, "train": {"epochs": 1}})
