@@ -62,12 +62,13 @@ class Heard:
 class Phonetic(PseudoSpeakerOptions):
     """`prosody`: the share of loudness, pitch, voicing, lengths and pauses that comes from the pool, 0 to 1.
 
-    `assign: slice` gives every slice a voice of its own, so that not even the voice joins the slices of an utterance.
+    `assign: slice` gives every slice a voice of its own: one voice for an utterance would join its slices again. Where
+    nothing is sliced it is one voice for an utterance.
     `pool` is a folder that `sottovoce build voice` wrote; without it, the pool that ships.
     """
 
     prosody: float = 1.0
-    assign: Literal["utterance", "speaker", "slice"] = "utterance"
+    assign: Literal["slice", "utterance", "speaker"] = "slice"
     pool: str | None = None
     looks_at_source: ClassVar[bool] = False  # a subclass may choose its target by the source's own voice
     _parts: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
