@@ -19,7 +19,7 @@ from sottovoce.pipelines.voice_results import AttackResult, best_of, recordings_
 
 def fine_tuned_results(rows: Sequence[VoiceRow], study: Study, how: FineTuning = FineTuning()) -> list[AttackResult]:
     """Every recording is embedded by an encoder that has not met its speaker."""
-    heard = recordings_of(rows, "campplus")
+    heard = recordings_of(rows, next(iter(rows[0].after.embeddings)))  # whichever: the embeddings are made anew below
     speakers, fold_of = heard.speaker, heard.folds(study.design)
     own_fold = np.array([fold_of[name] for name in speakers])
     folder = study.out / "_work" / KEPT
