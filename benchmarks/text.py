@@ -9,7 +9,7 @@
     flair beam      the pipeline with that tagger
 
 The texts are drawn from the demo, where many come more than once; or they are those of a JSONL file, in its order. The
-tagger remembers what it has seen, which would make a race of it: it is told not to, unless --remember is given.
+tagger remembers what it has seen: it is told not to beyond a batch, unless --remember is given.
 
 Every measurement is a process of its own (two for two cores, each with half of the corpus; the pipeline starts its
 workers itself), one thread for each library, bound to its cores and timed after imports and loading. The pipeline cannot be
