@@ -92,16 +92,27 @@ def in_another_voice(voice: Anonymiser, masker: Silence, items: Sequence[Item]) 
         if item.words is None:
             continue
         text = item.known.text
-        spans = tuple(Span(item.words[i].begin, item.words[i].end, "SENSITIVE") for i in sorted(item.sensitive))
+        before = item.known.words
+        spans = tuple(Span(before[i].begin, before[i].end, "SENSITIVE") for i in sorted(item.sensitive))
         utterance = Utterance(str(number), str(number), 0, text, Source("made", number), spans=spans)
         try:
             voiced = voice.transform(utterance, item.known.speech, item.words, secret)
         except Refusal:
             continue
         masked = mark(text, spans, voiced.words, masker.guard_ms / 1000 if voiced.unsaid else None)
-        known = Known(voiced.speech, text, voiced.words)
+        # A voice that says the words anew knows when; under the others they are where they were.
+        known = Known(voiced.speech, text, _said_anew(before, voiced.words) if voiced.unsaid else before)
         out.append(Item(known, item.sensitive, voiced.words, masked))
     return out
+
+
+def _said_anew(known: Sequence[Word], said: Sequence[Word]) -> tuple[Word, ...]:
+    """Each known stretch of text (a word, or a whole recording) with the times of the words in it."""
+    out = []
+    for stretch in known:
+        inside = [word for word in said if stretch.begin <= word.begin < stretch.end]
+        out.append(dataclasses.replace(stretch, begin_s=inside[0].begin_s, end_s=inside[-1].end_s))
+    return tuple(out)
 
 
 def coverage(masker: Silence, items: Sequence[Item], listener: Listener | None = None) -> Coverage:

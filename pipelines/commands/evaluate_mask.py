@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from sottovoce.models.errors import CorpusError
     from sottovoce.pipelines import measure_alignment, measure_masking
     from sottovoce.pipelines.commands.evaluate_align import recordings, show
 
@@ -52,6 +53,8 @@ def run(args: argparse.Namespace) -> int:
         sets["flite, known times"] = [(item.known, item.sensitive) for item in made]
     if args.input:
         sets[IN_A_ROW] = list(measure_alignment.joined(recordings(args.input, args.limit)))
+        if not sets[IN_A_ROW]:
+            raise CorpusError("--input: no speaker has three recordings among those taken; allowed: a higher --limit")
     results: dict[str, Any] = {}
     for name, spoken in sets.items():
         items = measure_masking.aligned(aligner, spoken)
@@ -63,6 +66,7 @@ def run(args: argparse.Namespace) -> int:
         if args.voice:
             items = measure_masking.in_another_voice(_loaded("voice", args.voice), masker, items)
             name = f"{name}, spoken by {args.voice}"
+            results[f"masks, {name}"] = measure_masking.coverage(masker, items).summary()
         shares = measure_masking.shifted(masker, listener, items, [0.0, *_both_ways(args.shift_ms)])
         results[f"still heard, {name}"] = {_label(shift): str(share) for shift, share in shares.items()}
     show(results, args.json)

@@ -196,6 +196,20 @@ def test_evaluations_print_their_figures(corpus, capsys) -> None:
     assert covered == sorted(covered)
 
 
+@pytest.mark.slow
+def test_a_voice_that_leaves_masked_words_unsaid_covers_them_and_costs_their_neighbours_nothing(capsys) -> None:
+    assert main(["evaluate", "mask", "--sentences", "4", "--voice", "phonetic", "--relisten", "none", "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)["masks, flite, known times, spoken by phonetic"]
+    covered, _, all_of_them, *_ = figures["sensitive words covered whole"].split()
+    assert int(covered) == int(all_of_them) > 0
+    assert figures["lost of the neighbouring words' speech"] == figures["lost of all kept speech"] == "0.0 %"
+
+
+def test_evaluate_mask_needs_three_recordings_of_a_speaker(corpus, capsys) -> None:
+    assert main(["evaluate", "mask", "--sentences", "0", "--input", str(corpus[0]), "--limit", "1"]) == 1
+    assert "--limit" in capsys.readouterr().err
+
+
 def test_evaluate_slices_measures_text_alone(tmp_path: Path, capsys) -> None:
     story = "one two three four five six seven eight nine ten eleven twelve"
     rows = [{"id": str(i), "text": story, "dialogue_id": str(i)} for i in range(40)]
