@@ -8,8 +8,8 @@
     flair           a small flair tagger, trained on the spot, alone in the same loop (needs the flair extra)
     flair beam      the pipeline with that tagger
 
-The texts are drawn from the demo, where many come more than once; or they are those of a JSONL file, in its order. The
-tagger remembers what it has seen: it is told not to beyond a batch, unless --remember is given.
+The texts are drawn from the demo, where many come more than once; or they are those of a JSONL file, in its order. A text
+that comes twice in one batch is worked on once.
 
 Every measurement is a process of its own (two for two cores, each with half of the corpus; the pipeline starts its
 workers itself), one thread for each library, bound to its cores and timed after imports and loading. The pipeline cannot be
@@ -49,7 +49,7 @@ BEAM_SIDES = {"beam", "flair beam"}
 FLAIR_SIDES = {"flair", "flair beam"}
 PRESIDIO_SIDES = ("presidio", "presidio one", "presidio ours")
 SLOW_SIDES = {*PRESIDIO_SIDES, *FLAIR_SIDES}
-FORGETFUL = "{use: ensemble, detectors: [rules, {use: tagger, remember: 0}]}"
+DETECTOR = "default"
 
 
 @dataclass(frozen=True)
@@ -208,14 +208,13 @@ def compare(args: argparse.Namespace, folder: Path) -> None:
         from sottovoce.models.detect.tagger import SHIPPED
 
         write_twin(SHIPPED, folder / TWIN)
-    detector = "default" if args.remember else FORGETFUL
-    print(f"{args.utterances} utterances, detector {detector}, medians of {args.rounds} rounds")
+    print(f"{args.utterances} utterances, medians of {args.rounds} rounds")
     print(f"{'cores':>5} {'side':<14}{'per second':>11}{'per CPU s':>11}  {'/ model (range)':<20}{'beam /':>7}")
     for cores in args.cores:
         sides: dict[str, Side] = {}
         for _ in range(args.rounds):
             for side in args.sides:
-                _one_round(sides, side, flair if side in FLAIR_SIDES else detector, corpora, sizes, cores)
+                _one_round(sides, side, flair if side in FLAIR_SIDES else DETECTOR, corpora, sizes, cores)
         for side, found in sides.items():
             _show(cores, side, found, sides)
 
@@ -255,7 +254,6 @@ def main() -> None:
     parser.add_argument(
         "--texts", type=Path, help="JSONL with text or tokens, plain or gzip; instead of the demo's texts"
     )
-    parser.add_argument("--remember", action="store_true", help="let the tagger remember texts, as it does by default")
     parser.add_argument("--detector", help=argparse.SUPPRESS)
     parser.add_argument("--twin", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--sides", nargs="+", choices=SIDES, default=list(SIDES))

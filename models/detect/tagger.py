@@ -8,7 +8,7 @@ and the same input. At run time there is no torch: onnxruntime with one thread, 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,6 @@ from sottovoce.models.records import LedgerEntry, Span
 from sottovoce.models.settings import require
 
 SHIPPED = Path(__file__).with_name("weights")
-_LONGEST_REMEMBERED = 200
 Scored = tuple[list[tuple[int, int]], np.ndarray]
 NETWORK, SETTINGS, TOKENIZER, MEASURED = "tagger.onnx", "tagger.json", "tokenizer.json", "measured.json"
 
@@ -30,24 +29,20 @@ NETWORK, SETTINGS, TOKENIZER, MEASURED = "tagger.onnx", "tagger.json", "tokenize
 @dataclass
 class Tagger:
     """`model`: a folder that `sottovoce build text` wrote; empty for the shipped one. `outside_bias` overrides the
-    model's own: higher finds more and masks more. `types` limits what is reported. `remember`: of so many texts the spans
-    are kept in memory, since much of what people say they say again."""
+    model's own: higher finds more and masks more. `types` limits what is reported."""
 
     model: str = ""
     outside_bias: float | None = None
     types: tuple[str, ...] = ()
     pieces_per_batch: int = 256  # larger ones hold more padding, and are no quicker by piece
-    remember: int = 4096
 
     def __post_init__(self) -> None:
         require(
             (self.pieces_per_batch >= 64, "pieces_per_batch: must be at least 64"),
-            (self.remember >= 0, "remember: must be at least 0"),
             (not self.model or Path(self.model).is_dir(), f"model: {self.model!r} is not a folder"),
         )
         self._folder = Path(self.model) if self.model else SHIPPED
         self._session: Any = None
-        self._known: dict[str, tuple[Span, ...]] = {}
 
     def setup(self) -> None:
         import onnxruntime
@@ -68,21 +63,11 @@ class Tagger:
         )
 
     def detect(self, texts: Sequence[str]) -> list[list[Span]]:
-        found = {text: self._known.get(text) for text in texts}
-        new = [text for text, spans in found.items() if spans is None]
-        for text, one in zip(new, self.scored(new), strict=True):
-            found[text] = tuple(self.spans(text, one, self._bias))
-        self._keep(found)
-        return [list(found[text] or ()) for text in texts]
-
-    def _keep(self, found: Mapping[str, tuple[Span, ...] | None]) -> None:
-        """What was used last stands last; the first go. Threads may share this: each single step is safe by itself."""
-        for text, spans in found.items():
-            self._known.pop(text, None)
-            if len(text) <= _LONGEST_REMEMBERED and spans is not None:
-                self._known[text] = spans
-        for text in list(self._known)[: max(0, len(self._known) - self.remember)]:
-            self._known.pop(text, None)
+        # Each text once. Nothing is kept for later batches: int8 activations are scaled by the batch, and what a retry or
+        # another number of workers finds must not depend on what a process has seen before.
+        once = list(dict.fromkeys(texts))
+        found = {text: self.spans(text, one, self._bias) for text, one in zip(once, self.scored(once), strict=True)}
+        return [list(found[text]) for text in texts]
 
     def scored(self, texts: Sequence[str]) -> list[Scored]:
         """The words of each text and their scores [words, labels], before the bias."""
