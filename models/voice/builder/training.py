@@ -2,31 +2,36 @@
 
 The spectrum network is trained on every setting of the prosody dial: what it is told is mixed, by a share drawn anew for
 each stretch, from the true prosody and from what the prosody network believes, so that no setting is strange to it.
+
+What will speak is a mix of speakers, whom nobody has heard: voices start close together and are blurred by noise while they
+are learnt, so that the space between them is spoken for. The weights that are kept are a running mean over the steps.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional
+from torch.optim.swa_utils import AveragedModel
 
 from sottovoce.models.settings import require
+from sottovoce.models.voice.builder.batches import SPECTRUM_OUTPUTS, Batches, set_aside
 from sottovoce.models.voice.builder.examples import Example, cepstra_unit
 from sottovoce.models.voice.phone_network import DILATIONS, PROSODY_INPUTS, PROSODY_OUTPUTS
-from sottovoce.models.voice.phone_track import FRAME_INPUTS, SEGMENT_INPUTS, SILENCE, frame_inputs, segment_inputs
+from sottovoce.models.voice.phone_track import FRAME_INPUTS, SEGMENT_INPUTS
 from sottovoce.models.voice.pool import VOICE_DIMENSION
 
-SPECTRUM_OUTPUTS = 18
 TAPS = 5
-VOICE_SPREAD = 0.3
+VOICE_SPREAD = 0.03  # of the voices before anything is learnt
 SLOPE_WEIGHT = 0.5  # of the error in how the spectrum moves: without it, plosives blur
-EXTREMES = 0.25  # share of stretches with the source's prosody alone, and as many with the network's alone
+REPORT = 250  # steps between two lines of the log
 
 
 @dataclass(frozen=True)
@@ -38,10 +43,19 @@ class Training:
     width: int = 128
     prosody_width: int = 64
     duration_width: int = 48
+    voice_noise: float = 0.05
+    memory: float = 0.998  # of the running mean of the weights, for each step
+    held_out: int = 12  # one in so many utterances of a speaker with as many is measured on, not learnt from; 0: none
     seed: int = 0
 
     def __post_init__(self) -> None:
-        require((self.steps >= 1, "steps: must be at least 1"), (self.crop >= 32, "crop: must be at least 32"))
+        require(
+            (self.steps >= 1, "steps: must be at least 1"),
+            (self.crop >= 32, "crop: must be at least 32"),
+            (self.voice_noise >= 0, "voice_noise: must be at least 0"),
+            (0 <= self.memory < 1, "memory: must lie in [0, 1)"),
+            (self.held_out == 0 or self.held_out >= 4, "held_out: must be 0 or at least 4"),
+        )
 
 
 class Stack(nn.Module):
@@ -100,59 +114,17 @@ class Networks(nn.Module):
         return {name: array for stack in stacks for name, array in getattr(self, stack).arrays(stack).items()}
 
 
-class Batches:
-    """Random stretches of the examples as tensors."""
-
-    def __init__(self, examples: Sequence[Example], options: Training, unit: np.ndarray):
-        self._examples, self._options = examples, options
-        self._inputs = [frame_inputs(example.track).astype(np.float16) for example in examples]
-        self._spectra = [example.spectrum(unit).astype(np.float32) for example in examples]
-        self._draw = np.random.default_rng(options.seed)
-        # Long utterances have more to teach, but not without end: their speakers would drown the others.
-        lengths = np.minimum([example.track.frames for example in examples], 600)
-        self._chances = lengths / lengths.sum()
-
-    def next(self) -> dict[str, torch.Tensor]:
-        crop, count = self._options.crop, self._options.batch
-        chosen = self._draw.choice(len(self._examples), count, p=self._chances)
-        shapes = {"inputs": FRAME_INPUTS, "prosody": PROSODY_OUTPUTS, "spectrum": SPECTRUM_OUTPUTS, "weight": 1}
-        batch = {name: np.zeros((count, crop, width), np.float32) for name, width in shapes.items()}
-        for row, index in enumerate(chosen):
-            example = self._examples[index]
-            begin = int(self._draw.integers(0, max(1, example.track.frames - crop)))
-            part = slice(begin, min(begin + crop, example.track.frames))
-            size = part.stop - part.start
-            batch["inputs"][row, :size] = self._inputs[index][part]
-            batch["prosody"][row, :size] = example.prosody[part]
-            batch["spectrum"][row, :size] = self._spectra[index][part]
-            batch["weight"][row, :size, 0] = example.weight[part]
-        tensors = {name: torch.from_numpy(array.transpose(0, 2, 1).copy()) for name, array in batch.items()}
-        tensors["speaker"] = torch.tensor([self._examples[index].speaker for index in chosen])
-        share = self._draw.uniform(-EXTREMES * 2, 1 + EXTREMES * 2, (count, 1, 1)).clip(0, 1).astype(np.float32)
-        return tensors | {"share": torch.from_numpy(share)} | self._phones(chosen)
-
-    def _phones(self, chosen: np.ndarray) -> dict[str, torch.Tensor]:
-        tracks = [self._examples[index].track for index in chosen]
-        longest = max(len(track.phone) for track in tracks)
-        phones = np.zeros((len(chosen), SEGMENT_INPUTS, longest), np.float32)
-        lengths, weights = np.zeros((2, len(chosen), 1, longest), np.float32)
-        for row, (index, track) in enumerate(zip(chosen, tracks, strict=True)):
-            size = len(track.phone)
-            phones[row, :, :size] = segment_inputs(track).T
-            lengths[row, 0, :size] = np.log(track.length)
-            weights[row, 0, :size] = self._examples[index].trusted * np.where(track.phone == SILENCE, 0.3, 1.0)
-            weights[row, 0, [0, size - 1]] *= track.phone[[0, -1]] != SILENCE  # where a recording is cut says nothing
-        named = {"phones": phones, "log_length": lengths, "phone_weight": weights}
-        return {name: torch.from_numpy(array) for name, array in named.items()}
-
-
 def _error(guess: torch.Tensor, truth: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     each = functional.smooth_l1_loss(guess, truth, reduction="none") * weight
     return each.sum() / (weight.expand_as(each).sum() + 1e-6)
 
 
-def losses(networks: Networks, batch: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+def losses(networks: Networks, batch: dict[str, torch.Tensor], noise: float) -> dict[str, torch.Tensor]:
     voice = networks.voice(batch["speaker"])
+    return _losses_in(networks, batch, voice + noise * torch.randn_like(voice))
+
+
+def _losses_in(networks: Networks, batch: dict[str, torch.Tensor], voice: torch.Tensor) -> dict[str, torch.Tensor]:
     weight, truth = batch["weight"], batch["prosody"]
     voiced = torch.cat([torch.ones_like(weight), truth[:, 2:], torch.ones_like(weight)], dim=1)
     believed = networks.prosody(batch["inputs"], voice)
@@ -182,24 +154,44 @@ def train(
     """The arrays of the network, units included, and the voice of each speaker."""
     torch.manual_seed(options.seed)
     unit = cepstra_unit(examples) if unit is None else unit
-    networks, batches = Networks(speakers, options), Batches(examples, options, unit)
+    learnt, aside = set_aside(examples, options.held_out)
+    networks, batches = Networks(speakers, options), Batches(learnt, options, unit)
     if start is not None:
         start(networks)
+    kept = AveragedModel(networks, avg_fn=partial(_running_mean, memory=options.memory))
     optimiser = torch.optim.Adam(networks.parameters(), options.rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, options.rate, options.steps)
-    seen: list[list[float]] = []
+    unknown = Batches(aside, replace(options, batch=len(aside)), unit).next() if aside else None
+    seen: list[dict[str, float]] = []
     began = time.monotonic()
     for step in range(1, options.steps + 1):
-        parts = losses(networks, batches.next())
+        parts = losses(networks, batches.next(), options.voice_noise)
         optimiser.zero_grad()
         sum(parts.values(), torch.zeros(())).backward()
         nn.utils.clip_grad_norm_(networks.parameters(), 1.0)
         optimiser.step()
         schedule.step()
-        seen.append([part.item() for part in parts.values()])
-        if step % 250 == 0 or step == options.steps:
-            means = ", ".join(
-                f"{name} {mean:.4f}" for name, mean in zip(parts, np.mean(seen[-250:], axis=0), strict=True)
-            )
-            say(f"step {step}: {means} ({time.monotonic() - began:.0f} s)")
-    return networks.arrays() | {"cepstra_unit": unit}, networks.voice.weight.detach().numpy()
+        kept.update_parameters(networks)
+        seen.append({name: part.item() for name, part in parts.items()})
+        if step % REPORT == 0 or step == options.steps:
+            means = {name: float(np.mean([row[name] for row in seen[-REPORT:]])) for name in parts}
+            held = f"; held out, by the mean voice: {_figures(_held_out(kept.module, unknown))}" if unknown else ""
+            say(f"step {step}: {_figures(means)}{held} ({time.monotonic() - began:.0f} s)")
+    return kept.module.arrays() | {"cepstra_unit": unit}, kept.module.voice.weight.detach().numpy()
+
+
+def _running_mean(mean: torch.Tensor, now: torch.Tensor, count: torch.Tensor, memory: float) -> torch.Tensor:
+    """Over about 1 / (1 - memory) steps; over fewer while there are few, for the first ones know nothing."""
+    return mean + (now - mean) * max(1 - memory, 9 / (10 + int(count)))
+
+
+def _held_out(networks: Networks, batch: dict[str, torch.Tensor]) -> dict[str, float]:
+    """Errors on utterances that nothing was learnt from, all of the prosody the network's own, in the middle of all voices."""
+    with torch.no_grad():
+        middle = networks.voice.weight.mean(dim=0).expand(len(batch["speaker"]), -1)
+        whole = batch | {"share": torch.ones_like(batch["share"])}
+        return {name: part.item() for name, part in _losses_in(networks, whole, middle).items()}
+
+
+def _figures(values: dict[str, float]) -> str:
+    return ", ".join(f"{name} {value:.4f}" for name, value in values.items())

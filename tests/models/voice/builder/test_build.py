@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from sottovoce.models.voice.opus_features import pitch_of
 from sottovoce.models.voice.phone_track import FRAME_INPUTS
 
 torch = pytest.importorskip("torch")
+from sottovoce.models.voice.builder.batches import set_aside  # noqa: E402
 from sottovoce.models.voice.builder.training import Stack, Training  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -90,3 +92,22 @@ def test_gender_is_told_from_the_pitch() -> None:
     for hertz, gender in ((105, "m"), (215, "f")):
         quantiles = log_f0_quantiles([example_of(heard("a", hertz), 0)])
         assert quantiles is not None and gender_by_pitch(quantiles) == gender
+
+
+def test_one_in_so_many_utterances_of_a_speaker_is_set_aside_and_who_says_little_keeps_all() -> None:
+    talkative, quiet = ([example_of(heard("a", 110), speaker)] * count for speaker, count in ((0, 20), (1, 3)))
+    learnt, aside = set_aside(talkative + quiet, 8)
+    assert [example.speaker for example in aside] == [0, 0] and len(learnt) == 21
+    assert set_aside(talkative, 0) == (talkative, [])
+
+
+def test_the_weights_that_are_kept_are_a_mean_over_the_steps(tmp_path: Path) -> None:
+    """With no memory they are those of the last step; either way the log says how utterances fare that nobody learnt from."""
+    lines: list[str] = []
+    corpus = CORPUS + [heard("b", 210)] * 3
+    for memory in (0.0, 0.9):
+        options = replace(TINY, memory=memory, held_out=4, steps=30)
+        build(corpus, tmp_path / str(memory), options, lines.append)
+    last, mean = (pool.load(tmp_path / str(memory)).voice for memory in (0.0, 0.9))
+    assert 0 < np.abs(last - mean).max() < 0.1
+    assert lines[-1].startswith("step 30: ") and "held out, by the mean voice: spectrum " in lines[-1]
