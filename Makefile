@@ -67,14 +67,12 @@ model: $(READY) ## train the shipped detector again from the public sets in DATA
 	OMP_NUM_THREADS=1 $(BIN)/sottovoce build text --data $(DATA)/*.jsonl.gz --recipe runner_configs/detect/default_tagger.yaml \
 	  $(if $(QUICK),--set train.epochs=1 --set finish.train.epochs=1 --set train.batches_per_epoch=40 --set dev_limit=60 --force --out out/tagger_quick,--out out/tagger)
 
-# SPEECH holds manifest.jsonl and later.txt, which tools/speech_manifest.py makes (docs/voice.md says of what); speakers are
-# embedded by CAM++, whose package `make setup` has. Two trainings: phones first, then everybody's voice.
+# SPEECH holds manifest.jsonl, which tools/speech_manifest.py makes (docs/voice.md says of what); speakers are embedded by
+# CAM++, whose package `make setup` has. About twenty minutes on one core. What ships is out/voice_pool of this.
 SPEECH ?= data/speech
 voice: $(READY) ## build the shipped pool and phone network again from the speech in SPEECH
 	$(BIN)/python tools/extract_fargan.py
-	OMP_NUM_THREADS=1 $(BIN)/sottovoce build voice --data $(SPEECH)/manifest.jsonl --heard out/heard \
-		--exclude-speakers $(SPEECH)/later.txt --out out/voice_base
-	OMP_NUM_THREADS=1 $(BIN)/sottovoce build voice --heard out/heard --start out/voice_base --set steps=350 --out out/voice_pool
+	OMP_NUM_THREADS=1 $(BIN)/sottovoce build voice --data $(SPEECH)/manifest.jsonl --heard out/heard --out out/voice_pool
 
 clean: ## remove the environment and all results
 	rm -rf $(VENV) out .cache

@@ -1,10 +1,9 @@
 """Turn a table of public recordings (manifest.tsv) into the corpus that `make voice` and `evaluate voice` read.
 
-    python tools/speech_manifest.py data/speech/manifest.tsv --prefix an4 libri --later an4
+    python tools/speech_manifest.py data/speech/manifest.tsv --prefix an4 libri
 
 Columns: utt_id, speaker, gender, path, transcript. A missing transcript becomes "-": the builder has it written down by a
-recogniser. `manifest.jsonl` lands beside the table, and with it `later.txt`: the speakers who come in with the second
-training of `make voice`, so that folds over them need only that one.
+recogniser. `manifest.jsonl` lands beside the table.
 """
 
 from __future__ import annotations
@@ -21,9 +20,6 @@ def main() -> None:
     parser.add_argument(
         "--prefix", nargs="*", default=[], help="take only utterances whose id begins with one of these"
     )
-    parser.add_argument(
-        "--later", nargs="*", default=[], help="speakers whose ids begin with one of these go to later.txt"
-    )
     parser.add_argument("--out", type=Path, help="default: manifest.jsonl beside the table")
     args = parser.parse_args()
     folder = args.table.resolve().parent
@@ -38,9 +34,6 @@ def main() -> None:
                 "text": row["transcript"] or "-", "audio_filepath": str(folder / row["path"]), "language": "en",
             })  # fmt: skip
     out.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    later = sorted({row["speaker_id"] for row in rows if row["speaker_id"].startswith(tuple(args.later))})
-    out.with_name("later.txt").write_text("".join(f"{name}\n" for name in later), "utf-8")
-    print(f"later.txt: {len(later):,} speakers")
     print(f"{out.name}: {len(rows):,} recordings of {len({row['speaker_id'] for row in rows}):,} speakers")
 
 

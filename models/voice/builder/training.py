@@ -45,7 +45,7 @@ class Training:
     duration_width: int = 48
     voice_noise: float = 0.05
     memory: float = 0.998  # of the running mean of the weights, for each step
-    held_out: int = 12  # one in so many utterances of a speaker with as many is measured on, not learnt from; 0: none
+    held_out: int = 12  # one in so many utterances of a speaker is measured on, not learnt from; 0: none
     seed: int = 0
 
     def __post_init__(self) -> None:
