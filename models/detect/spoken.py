@@ -7,7 +7,7 @@ The patterns are regular expressions over word classes (`words.py`); repeats are
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sottovoce.models.detect.checks import number_type
 from sottovoce.models.words import Words, digits_of
@@ -108,8 +108,14 @@ def _letters(words: Words) -> Iterator[tuple[int, int, str]]:
         if sure == run.count("n") == 1:  # one "hotel" is a hotel
             continue
         cued = _cue(words, begin) in ("C", "L")
-        if not cued and "".join(words.lowered[begin : begin + len(run)]) in _CURRENCIES:
+        if not cued and _currency(run, words.lowered[begin : begin + len(run)]):
             continue
         spelled = (sure >= 2 and letters >= 3) or (figures >= 2 and len(counted) >= 4)
         if spelled or (len(counted) >= 2 and cued):
             yield words.begins[begin], words.ends[begin + len(run) - 1], "CODE"
+
+
+def _currency(run: str, lowered: Sequence[str]) -> bool:
+    """ "u s d", "ten u s d", "a g b p": nothing but the currency, and how much of it before."""
+    spelled = "".join(lowered[-3:])
+    return spelled in _CURRENCIES and all(kind in "azdety12345," for kind in run[:-3])

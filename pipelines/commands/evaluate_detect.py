@@ -93,8 +93,8 @@ def _show(name: str, row: dict[str, Any]) -> None:
     print(
         f"{name}: {row['utterances']:,} utterances, {row['entity_words']:,} sensitive words\n"
         f"  token recall  {100 * row['recall']:6.2f} %   (95 %: {100 * low:.2f} to {100 * high:.2f})\n"
-        f"  over-masking  {100 * row['over_masking']:6.2f} %   ({100 * row['over_masking_in_open_slots']:.2f} of it in "
-        f"slots whose values are names only at times)   whole entities found {100 * row['whole_entity_recall']:.2f} %\n"
+        f"  over-masking  {100 * row['over_masking']:6.2f} %   ({100 * row['over_masking_untold']:.2f} of it where the "
+        f"set does not tell: mixed slots, unlabelled types)   whole entities found {100 * row['whole_entity_recall']:.2f} %\n"
         f"  without small words in or beside an entity: recall {100 * row['recall_without_small_words']:.2f} %   "
         f"over-masking {100 * row['over_masking_without_small_words']:.2f} %"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from importlib import util
 from pathlib import Path
 from typing import Any
@@ -74,11 +74,6 @@ def _transformer(material: Material, recipe: Recipe, out: Path, encoder: Path | 
     folder = encoder_folder(encoder)
     checkpoint = out / "checkpoint.pt"
     trained = train(material, folder, options, say, checkpoint)
-    if closing := recipe.closing():
-        say("closing stage")
-        options = settings.build(Training, {**closing.train, "start": str(checkpoint)}, "finish.train")
-        first, trained = trained, train(replace(material, recipe=closing), folder, options, say, checkpoint)
-        trained.history[:0] = first.history
     probes = [example.text for examples in material.dev.values() for example in examples[:200]]
     export(trained, folder, options.longest, 0.0, probes, out)
     dev = {name: examples for name, examples in material.dev.items() if not tuning.corpora or name in tuning.corpora}

@@ -1,7 +1,8 @@
 """Labelled text as one kind of Example, whatever file it came in.
 
-A corpus names slots; `slots.tsv` says which of them are sensitive types. What a corpus does not label at all (a tweet
-corpus without dates) is not evidence of absence: such types are `unlabelled`, and training leaves them open.
+A corpus names slots; `slots.tsv` says which of them are sensitive types, and `common_words.tsv` which of their values name
+nothing. What a corpus does not label at all (a tweet corpus without dates) is not evidence of absence: such types are
+`unlabelled` (`unlabelled.tsv`), and training leaves them open.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ _CLOCK = re.compile(
     r"\d:\d|\b([ap]\.? ?m\b|o'? ?clock|noon|midnight|midday|morning|afternoon|evening|night|tonight|hours?|minutes?|"
     r"seconds?|sunrise|sunset|sunup|sundown|dawn|dusk|meal|breakfast|brunch|lunch|dinner|supper|teatime|elevenses)\b|\d[ap]m"
 )
+_POSSESSIVE = re.compile(r"['’]s$")
 _NLU_SUFFIXES = ("jsonl", "json")
 
 
@@ -63,6 +65,30 @@ def slot_map(path: Path = Path(__file__).with_name("slots.tsv")) -> dict[str, di
     return rows
 
 
+def common_words() -> dict[str, frozenset[str]]:
+    """{type: words that name nothing}."""
+    return _sets("common_words.tsv")
+
+
+def unlabelled_types() -> dict[str, frozenset[str]]:
+    """{corpus: types that it does not label}."""
+    return _sets("unlabelled.tsv")
+
+
+@cache
+def _sets(table: str) -> dict[str, frozenset[str]]:
+    """Two columns, a name and words: see the head of the table."""
+    lines = Path(__file__).with_name(table).read_text("utf-8").splitlines()
+    rows = (line.split("\t") for line in lines if not line.startswith("#"))
+    next(rows)
+    return {name: frozenset(words.split()) for name, words in rows}
+
+
+def names_nothing(words: Iterable[str], kind: str) -> bool:
+    common = common_words().get(kind, frozenset()) | {""}
+    return all(_POSSESSIVE.sub("", word.lower()) in common for word in words)
+
+
 def corpus_name(path: Path) -> str:
     """'data/snips.jsonl.gz' -> 'snips'."""
     return path.name.split(".")[0]
@@ -80,7 +106,9 @@ def read_examples(path: Path) -> Iterator[Example]:
     with gzip.open(path, "rt", encoding="utf-8") if "gz" in suffixes else path.open(encoding="utf-8") as lines:
         rows = _json_rows(lines, path) if suffixes & set(_NLU_SUFFIXES) else _conll_rows(lines)
         for tokens, tags, split in rows:
-            yield Example(tuple(tokens), label(name, tokens, tags), name, split)
+            yield Example(
+                tuple(tokens), label(name, tokens, tags), name, split, unlabelled_types().get(name, frozenset())
+            )
 
 
 def label(corpus: str, tokens: Sequence[str], tags: Sequence[str]) -> tuple[str, ...]:
@@ -96,6 +124,8 @@ def label(corpus: str, tokens: Sequence[str], tags: Sequence[str]) -> tuple[str,
         kind = known.type
         if kind == "WHEN":
             kind = "TIME" if _CLOCK.search(" ".join(tokens[begin:end]).lower()) else "DATE"
+        if names_nothing(tokens[begin:end], kind):
+            continue
         inside = False
         for at in range(begin, end):
             if kind == MIXED:
@@ -142,7 +172,7 @@ def without(examples: Iterable[Example], others: Iterable[Example], shortest: in
 
 def leave_open(examples: Iterable[Example], unlabelled: Iterable[str]) -> list[Example]:
     types = frozenset(unlabelled)
-    return [replace(example, unlabelled=types) for example in examples]
+    return [replace(example, unlabelled=example.unlabelled | types) for example in examples]
 
 
 def _json_rows(lines: Iterable[str], path: Path) -> Iterator[tuple[list[str], list[str], str]]:

@@ -69,3 +69,10 @@ def regions() -> tuple[str, ...]:
 @cache
 def organisations() -> tuple[str, ...]:
     return tuple(name for line in lines_of("organisations.txt") for name in line.split("|"))
+
+
+@cache
+def brands() -> tuple[str, ...]:
+    """Shops, restaurants, banks and the like: the public list that surrogates are drawn from as well."""
+    rows = (Path(__file__).parents[2] / "replace" / "lists" / "organisations.tsv").read_text("utf-8").splitlines()
+    return tuple(row.split("\t")[0] for row in rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -45,21 +45,11 @@ class Portion:
 
 
 @dataclass(frozen=True)
-class Finish:
-    """What is different in a closing stage of training."""
-
-    corpora: dict[str, Any] = field(default_factory=dict)
-    templates: int | None = None
-    train: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Recipe:
     corpora: dict[str, Any] = field(default_factory=dict)
     templates: int = 0
     augmentation: dict[str, Any] = field(default_factory=dict)
     train: dict[str, Any] = field(default_factory=dict)
-    finish: dict[str, Any] = field(default_factory=dict)
     tune: dict[str, Any] = field(default_factory=dict)
     never: dict[str, Any] = field(default_factory=dict)
     dev_limit: int = 1500
@@ -67,14 +57,6 @@ class Recipe:
 
     def portion(self, corpus: str) -> Portion:
         return settings.build(Portion, self.corpora.get(corpus, {}), f"corpora.{corpus}")
-
-    def closing(self) -> Recipe | None:
-        if not self.finish:
-            return None
-        own: Finish = settings.build(Finish, self.finish, "finish")
-        corpora = {name: {**portion, **own.corpora.get(name, {})} for name, portion in self.corpora.items()}
-        templates = self.templates if own.templates is None else own.templates
-        return replace(self, corpora=corpora, templates=templates, train={**self.train, **own.train}, finish={})
 
     def augment(self) -> Augmentation:
         return settings.build(Augmentation, self.augmentation, "augmentation")
@@ -126,9 +108,8 @@ def gather(paths: Sequence[Path], recipe: Recipe) -> Material:
 
 def read_recipe(values: Mapping[str, Any]) -> Recipe:
     recipe: Recipe = settings.build(Recipe, values, "recipe")
-    for stage in filter(None, (recipe, recipe.closing())):
-        for corpus in stage.corpora:
-            stage.portion(corpus)
+    for corpus in recipe.corpora:
+        recipe.portion(corpus)
     recipe.augment()
     return recipe
 

@@ -73,6 +73,7 @@ ATOMS: dict[str, Callable[[Generator], str]] = {
     "house": _number(1, 9999),
     "zip": _number(10000, 99999),
     "organisation": lambda draw: pick(draw, lists.organisations()),
+    "brand": lambda draw: pick(draw, lists.brands()),
     "day": _number(1, 31),
     "month_number": _number(1, 12, "{:02d}".format),
     "year": _number(1930, 2029),

@@ -39,7 +39,14 @@ def test_mixed_slots_are_no_entities_and_count_as_over_masking_when_hit():
     count(Example(("play", "romeo"), ("O", "?")), [Span(5, 10, "PER")], result)
     assert result.entity_words.of == 0
     assert (result.other_words.hit, result.other_words.of) == (1, 2)
-    assert result.as_dict()["over_masking_in_open_slots"] == 0.5
+    assert result.as_dict()["over_masking_untold"] == 0.5
+
+
+@pytest.mark.parametrize(("found", "untold"), [("DATE", 0.5), ("LOC", 0.0)])
+def test_what_a_set_does_not_label_it_cannot_judge(found, untold):
+    result = Measured()
+    count(Example(("good", "friday"), ("O", "O"), unlabelled=frozenset({"DATE"})), [Span(5, 11, found)], result)
+    assert (result.other_words.hit, result.as_dict()["over_masking_untold"]) == (1, untold)
 
 
 def test_small_words_in_or_beside_an_entity_are_left_out_of_the_second_figures_only():

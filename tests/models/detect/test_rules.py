@@ -86,6 +86,7 @@ LEFT_ALONE = [
     "one of the best",
     "play some music by u two",
     "what is the rate of u s d to g. b. p.",
+    "how much is ten u. s. d in a g. b. p",
     "add two bananas and a melon",
     "what is the second one",
     "a table for four please",

@@ -116,22 +116,10 @@ def test_a_repeated_corpus_is_seen_that_often_in_an_epoch(labelled_file):
     assert len(material.epoch(np.random.default_rng(1))) == 3 * len(material.pools["mine"])
 
 
-def test_a_closing_stage_changes_what_it_names_and_goes_on_from_the_first(tiny_encoder, labelled_file, tmp_path):
-    recipe = read_recipe(
-        {
-            "corpora": {"mine": {"hold_out": 0.2}},
-            "train": {"epochs": 1, "longest": 24, "learning_rate": 5e-3, "train_embeddings": True},
-            "finish": {
-                "corpora": {"mine": {"repeat": 2}},
-                "train": {"epochs": 2, "average": 0.9, "encoder_dropout": 0.1},
-            },
-        }
-    )
-    closing = recipe.closing()
-    assert (closing.portion("mine").repeat, closing.portion("mine").hold_out, closing.train["longest"]) == (2, 0.2, 24)
-    lines = []
-    build([labelled_file], recipe, "transformer", tmp_path, tiny_encoder, lines.append)
-    epochs = [line for line in lines if line.startswith("epoch") and "dev" in line]
-    assert len(epochs) == 3 and lines.index("closing stage") > lines.index(epochs[0])
-    with pytest.raises(SettingsError, match=r"finish\.trian"):
-        read_recipe({"finish": {"trian": {}}})
+def test_the_running_mean_of_the_weights_is_what_is_kept(tiny_encoder, labelled_file, tmp_path):
+    train = {"epochs": 3, "longest": 24, "learning_rate": 5e-3, "train_embeddings": True, "encoder_dropout": 0.1}
+    recipe = read_recipe({"corpora": {"mine": {"hold_out": 0.2, "repeat": 2}}, "train": train | {"average": 0.9}})
+    measured = build([labelled_file], recipe, "transformer", tmp_path, tiny_encoder, lambda line: None)
+    assert measured["mine"]["recall"] > 0.5
+    with pytest.raises(SettingsError, match=r"recipe\.trian"):
+        read_recipe({"trian": {}})

@@ -2,17 +2,21 @@
 
 import gzip
 import json
+from pathlib import Path
 
 import pytest
 
+from sottovoce.models.detect.builder import corpora
 from sottovoce.models.detect.builder.corpora import (
     Example,
+    common_words,
     held_out,
     label,
     read_examples,
     slot_map,
     split_slots,
     stretches,
+    unlabelled_types,
     without,
 )
 from sottovoce.models.errors import CorpusError
@@ -35,6 +39,43 @@ def test_slots_become_types_and_ordinary_words_inside_them_stay_outside():
         "I-timeRange",
     ]
     assert label("snips", tokens, tags) == ("O", "O", "O", "O", "B-PER", "O", "B-TIME", "I-TIME")
+
+
+@pytest.mark.parametrize(
+    ("slot", "value", "kept"),
+    [
+        ("place_name", "the nearest theatre", False),
+        ("place_name", "home", False),
+        ("place_name", "penn station", True),
+        ("business_name", "customer service", False),
+        ("business_name", "amazon customer service", True),
+        ("date", "this month", True),
+        ("time", "now", False),
+        ("time", "two hours from now", True),
+        ("person", "john's", True),
+    ],
+)
+def test_a_value_of_common_words_alone_names_nothing(slot, value, kept):
+    tokens = value.split()
+    tags = [f"{'I' if at else 'B'}-{slot}" for at in range(len(tokens))]
+    labels = label("nlu_eval", tokens, tags)
+    assert (set(labels) != {"O"}) == kept
+    assert not kept or "O" not in labels
+
+
+def test_common_words_are_of_known_types_and_in_order():
+    assert set(common_words()) <= TYPES
+    for row in Path(corpora.__file__).with_name("common_words.tsv").read_text("utf-8").splitlines():
+        words = row.split("\t")[-1].split()
+        assert row.startswith("#") or words == sorted(set(words))
+
+
+def test_the_types_that_a_set_does_not_label_come_with_its_examples(tmp_path):
+    path = tmp_path / "restaurant8k.jsonl"
+    path.write_text(json.dumps({"tokens": ["hi"], "tags": ["O"], "split": "test"}))
+    (example,) = read_examples(path)
+    assert example.unlabelled == unlabelled_types()["restaurant8k"]
+    assert set().union(*unlabelled_types().values()) <= TYPES
 
 
 def test_a_corpus_without_a_map_is_labelled_with_types_already():
