@@ -111,3 +111,12 @@ def test_the_weights_that_are_kept_are_a_mean_over_the_steps(tmp_path: Path) -> 
     last, mean = (pool.load(tmp_path / str(memory)).voice for memory in (0.0, 0.9))
     assert 0 < np.abs(last - mean).max() < 0.1
     assert lines[-1].startswith("step 30: ") and "held out, by the mean voice: spectrum " in lines[-1]
+
+
+def test_a_build_can_be_made_again_to_the_bit(tmp_path: Path) -> None:
+    for name in ("once", "again"):
+        build(CORPUS, tmp_path / name, TINY, lambda line: None)
+    for file in ("network.npz", "pool.npz"):
+        with np.load(tmp_path / "once" / file) as once, np.load(tmp_path / "again" / file) as again:
+            for key in once:
+                np.testing.assert_array_equal(once[key], again[key])
