@@ -85,7 +85,7 @@ flink-down: ## stop it
 
 test-flink: $(READY) ## the demo on a Flink cluster of its own, faults included
 	$(BIN)/python tools/flink_cluster.py get
-	$(BIN)/python -m pytest -m flink tests/integration/test_flink.py
+	$(BIN)/python -m pytest -m flink tests/integration/test_flink.py tests/adversary/test_cluster_errors.py
 
 test-slurm: $(READY) ## training jobs on a Slurm cluster of one node (Debian packages slurm-wlm and munge)
 	@command -v sbatch >/dev/null && test -x /usr/sbin/slurmctld -a -x /usr/sbin/munged || { echo "needs Slurm: apt-get install --no-install-recommends slurm-wlm munge"; exit 1; }

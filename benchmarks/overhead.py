@@ -40,8 +40,8 @@ def write_corpus(path: Path, records: int) -> None:
 
 def run_beam(corpus: Path, out: Path) -> float:
     from sottovoce.models.randomness import Secret
-    from sottovoce.pipelines.job_file import read_job
-    from sottovoce.pipelines.run import Order, execute, prepare
+    from sottovoce.pipelines.sanitize.job_file import read_job
+    from sottovoce.pipelines.sanitize.run import Order, execute, prepare
 
     order = Order(read_job(None, ["detect=rules"]), str(corpus), str(out), Secret(SECRET))
     began = time.perf_counter()
@@ -53,12 +53,12 @@ def run_steps(corpus: Path, out: Path) -> float:
     import apache_beam as beam
 
     from sottovoce.models.randomness import Secret
-    from sottovoce.pipelines.job_file import read_job
-    from sottovoce.pipelines.run import Order, prepare
-    from sottovoce.transforms.detect import DetectEntities
-    from sottovoce.transforms.read import ReadCorpus
-    from sottovoce.transforms.route import RouteDialogues
+    from sottovoce.pipelines.sanitize.job_file import read_job
+    from sottovoce.pipelines.sanitize.run import Order, prepare
+    from sottovoce.transforms.read.read_corpus import ReadCorpus
     from sottovoce.transforms.sinks import sink_class
+    from sottovoce.transforms.sinks.route import RouteDialogues
+    from sottovoce.transforms.text.stages import DetectEntities
 
     run = prepare(Order(read_job(None, ["detect=rules"]), str(corpus), str(out), Secret(SECRET)))
     began = time.perf_counter()
@@ -77,13 +77,13 @@ def run_loop(corpus: Path, out: Path) -> float:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from sottovoce.models.edits import apply_edits
     from sottovoce.models.randomness import Secret
     from sottovoce.models.records import SluExample
     from sottovoce.models.settings import Spec
-    from sottovoce.transforms.corpus import make_reader, open_corpus, open_file
-    from sottovoce.transforms.route import choose_sink
-    from sottovoce.transforms.rows import schema_of, to_row
+    from sottovoce.models.text.edits import apply_edits
+    from sottovoce.transforms.read.corpus import make_reader, open_corpus, open_file
+    from sottovoce.transforms.sinks.route import choose_sink
+    from sottovoce.transforms.write.rows import schema_of, to_row
 
     secret, weights = Secret(SECRET), {"stt_lm": 1.0, "slu": 1.0, "dm": 1.0}
     detector, strategy = Spec("detect", "rules").make(), Spec("replace", "typed").make()

@@ -16,6 +16,7 @@ import os
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 STAGES = ("load", "align", "voice", "mask", "relisten", "slice", "encode")
 DEMO = Path(__file__).parents[1] / "examples" / "demo"
@@ -34,22 +35,29 @@ def main() -> None:
     compare_voices(args) if args.voices else measure(args)
 
 
+def load_of(job: Any, input_uri: str) -> Any:
+    from sottovoce.transforms.read.corpus import open_corpus
+    from sottovoce.transforms.speech.load import LoadAudio
+
+    roots = open_corpus(input_uri).audio_roots(job.sections["input"].audio_roots)
+    return LoadAudio(roots, job.sections["audio"])
+
+
 def compare_voices(args: argparse.Namespace) -> None:
-    from sottovoce.models.audio import load
     from sottovoce.models.errors import Refusal
     from sottovoce.models.randomness import fresh_secret
     from sottovoce.models.records import Utterance
-    from sottovoce.pipelines.job_file import read_job
-    from sottovoce.pipelines.read_locally import read_member, read_utterances
-    from sottovoce.transforms.corpus import open_file
+    from sottovoce.pipelines.local.read_locally import read_member, read_utterances
+    from sottovoce.pipelines.sanitize.job_file import read_job
 
-    aligner = read_job(args.config, args.set).specs["align"].make()
+    job = read_job(args.config, args.set)
+    load, aligner = load_of(job, args.input), job.specs["align"].make()
     aligner.setup()
     found = [record for record in read_utterances(args.input) if isinstance(record, Utterance) and record.audio]
     aligned, seconds = [], {"align": 0.0}
     for utterance in found[:: max(1, len(found) // args.limit)][: args.limit]:
         try:
-            speech = load(utterance.audio, open_file)
+            speech = load(utterance)
             began = time.process_time()
             aligned.append((utterance, speech, aligner.align(speech, utterance.text, utterance.language)))
             seconds["align"] += time.process_time() - began
@@ -73,17 +81,18 @@ def compare_voices(args: argparse.Namespace) -> None:
 
 
 def measure(args: argparse.Namespace) -> None:
-    from sottovoce.models.audio import load, to_flac
     from sottovoce.models.errors import Refusal
     from sottovoce.models.randomness import fresh_secret
     from sottovoce.models.records import Utterance
-    from sottovoce.pipelines.job_file import read_job
-    from sottovoce.pipelines.read_locally import read_utterances
-    from sottovoce.pipelines.speech_chain import chain_of
-    from sottovoce.transforms.corpus import open_file
+    from sottovoce.models.speech.audio import to_flac
+    from sottovoce.models.speech.spoken import Spoken
+    from sottovoce.pipelines.local.read_locally import read_utterances
+    from sottovoce.pipelines.sanitize.job_file import read_job
+    from sottovoce.pipelines.studies.speech_study import speech_chain
 
     job = read_job(args.config, args.set)
-    detector, chain = job.specs["detect"].make(), chain_of(job, fresh_secret())
+    load = load_of(job, args.input)
+    detector, chain = job.specs["detect"].make(), speech_chain(job, fresh_secret())
     detector.setup()
     chain.setup()
     found = [record for record in read_utterances(args.input) if isinstance(record, Utterance) and record.audio]
@@ -93,10 +102,10 @@ def measure(args: argparse.Namespace) -> None:
         spans = detector.detect([utterance.text])[0]
         began = time.process_time()
         try:
-            speech = load(utterance.audio, open_file)
+            speech = load(utterance)
             seconds["load"] += time.process_time() - began
             audio_s += speech.duration_s
-            slices = chain.run(dataclasses.replace(utterance, spans=tuple(spans)), speech)
+            slices = chain.run(Spoken(dataclasses.replace(utterance, spans=tuple(spans)), speech))
             began = time.process_time()
             for piece in slices:
                 to_flac(piece.speech)

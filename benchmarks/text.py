@@ -93,11 +93,15 @@ def presidio(side: str, detector: str, twin: Path, texts: list[str]) -> Cost:
 
 def beam(detector: str, corpus: Path, workers: int) -> Cost:
     from sottovoce.models.randomness import Secret
-    from sottovoce.pipelines.job_file import read_job
-    from sottovoce.pipelines.run import Order, execute, prepare
+    from sottovoce.models.secrets.secret_reference import FileReference
+    from sottovoce.pipelines.sanitize.job_file import read_job
+    from sottovoce.pipelines.sanitize.run import Order, execute, prepare
 
     with tempfile.TemporaryDirectory() as out:
-        order = Order(read_job(None, [f"detect={detector}"]), str(corpus), out, Secret(SECRET), workers=workers)
+        secret = Path(out) / "secret"  # worker processes read it there
+        secret.write_bytes(SECRET)
+        key = Secret(SECRET, FileReference(str(secret)))
+        order = Order(read_job(None, [f"detect={detector}"]), str(corpus), out, key, workers=workers)
         clock = Clock()
         execute(prepare(order))
         return clock.cost()
@@ -121,15 +125,15 @@ def make_flair(folder: Path) -> str:
     """Characters and words, one layer, a few epochs on the demo: its speed is of interest, not what it finds."""
     import flair
 
-    from sottovoce.models.detect.builder.build import build
-    from sottovoce.models.detect.builder.recipe import read_recipe
+    from sottovoce.models.text.detect.builder.build import build
+    from sottovoce.models.text.detect.builder.recipe import read_recipe
 
     flair.logger.setLevel("ERROR")  # it writes to standard output
     demo = folder / "demo.jsonl"
     write_corpus(demo, 120)
     recipe = read_recipe({"corpora": {"demo": {"hold_out": 0.2}}, "templates": 0, "train": {"epochs": 1}})
     build([demo], recipe, "flair", folder / "flair", None, lambda line: None)
-    return f"flair:{folder / 'flair' / 'model.pt'}"
+    return f"{{use: flair, model: {folder / 'flair' / 'model.pt'}, trust: true}}"
 
 
 def copy_texts(source: Path, path: Path, records: int) -> None:
@@ -205,7 +209,7 @@ def compare(args: argparse.Namespace, folder: Path) -> None:
         copy_texts(args.texts, corpora[name], size) if args.texts else write_corpus(corpora[name], size)
     flair = make_flair(folder) if FLAIR_SIDES & set(args.sides) else ""
     if set(PRESIDIO_SIDES) & set(args.sides):
-        from sottovoce.models.detect.tagger import SHIPPED
+        from sottovoce.models.text.detect.tagger import SHIPPED
 
         write_twin(SHIPPED, folder / TWIN)
     print(f"{args.utterances} utterances, medians of {args.rounds} rounds")

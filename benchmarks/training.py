@@ -27,16 +27,16 @@ from torch import nn
 
 from sottovoce.models.randomness import Secret
 from sottovoce.models.training.batches import Batch, Encoded, collate
-from sottovoce.models.training.bert import Bert
-from sottovoce.models.training.clc import Clc, ClcReader
-from sottovoce.models.training.edp import Workbench, gradient_of_step
 from sottovoce.models.training.examples import Labels
-from sottovoce.models.training.flat import FlatGradients
-from sottovoce.models.training.network import IntentSlotNetwork
-from sottovoce.models.training.noise import NoiseSource
-from sottovoce.models.training.plan import make_plan
-from sottovoce.models.training.processes import Processes, join
-from sottovoce.models.training.sampling import Sampler
+from sottovoce.models.training.loop.processes import Processes, join
+from sottovoce.models.training.networks.bert import Bert
+from sottovoce.models.training.networks.clc import Clc, ClcReader
+from sottovoce.models.training.networks.network import IntentSlotNetwork
+from sottovoce.models.training.privacy.edp import Workbench, gradient_of_step
+from sottovoce.models.training.privacy.flat import FlatGradients
+from sottovoce.models.training.privacy.noise import NoiseSource
+from sottovoce.models.training.privacy.plan import make_plan
+from sottovoce.models.training.privacy.sampling import Sampler
 from sottovoce.models.training.train_settings import TrainSettings
 
 LABELS = Labels(tuple(f"i{n}" for n in range(7)), tuple(f"s{n}" for n in range(39)))
@@ -89,7 +89,7 @@ def private_step(
     member: Clc | Bert, rows: list[Encoded], settings: TrainSettings, who: Processes
 ) -> Callable[[int], None]:
     torch.manual_seed(0)
-    network, secret = member.network(LABELS), Secret(b"the secret of the benchmark")
+    network, key = member.network(LABELS), Secret(b"the key of the benchmark")
     plan, flat = make_plan(settings, len(rows), who.count), FlatGradients(network)
     parts = settings.n_micro if settings.mode in ("paper", "sound") else 1
     bench = Workbench(
@@ -97,11 +97,11 @@ def private_step(
         rows=rows,
         units=[[row] for row in range(len(rows))],
         plan=plan,
-        sampler=Sampler(secret, "shuffle", len(rows), settings.batch_size, parts),
-        secret=secret,
+        sampler=Sampler(key, "shuffle", len(rows), settings.batch_size, parts),
+        key=key,
         processes=who,
         flat=flat,
-        noise=NoiseSource(secret, len(flat.vector), who.device),
+        noise=NoiseSource(key, len(flat.vector), who.device),
     )
     optimizer = torch.optim.Adam(flat.parameters, 1e-3, fused=True)
 

@@ -16,9 +16,9 @@ from opacus.utils.fast_gradient_clipping_utils import DPTensorFastGradientClippi
 from torch import Tensor, nn
 
 from sottovoce.models.training.batches import Batch
-from sottovoce.models.training.bert import Bert
-from sottovoce.models.training.clc import Clc, ClcReader
 from sottovoce.models.training.examples import Labels
+from sottovoce.models.training.networks.bert import Bert
+from sottovoce.models.training.networks.clc import Clc, ClcReader
 
 
 class AnchoredTransitions(nn.Module):
@@ -74,7 +74,7 @@ class OpacusNetwork(nn.Module):
             self.inner.reader.convolve = ThreeAxes(self.inner.reader.convolve)  # type: ignore[assignment]
 
     def forward(self, batch: Batch) -> Tensor:
-        from sottovoce.models.training import crf
+        from sottovoce.models.training.networks import crf
 
         words, sentence = self.inner.reader(batch.features, batch.lengths)
         intents, emissions = self.inner.intent_head(sentence), self.inner.tag_head(words)

@@ -9,7 +9,11 @@ SottovoceError
 
 from __future__ import annotations
 
+import os
+import traceback
 from collections.abc import Iterable
+
+DEBUG = "SOTTOVOCE_DEBUG"  # set by who looks for a fault: errors then tell all they know, and logs are not to be shared
 
 
 class SottovoceError(Exception):
@@ -33,11 +37,13 @@ class RunError(SottovoceError):
 class Refusal(SottovoceError):
     """A record is turned away. Takes no message on purpose: free text is where record content would leak.
 
-    A subclass sets `code` (snake_case, stable) and `allowed` (what would have been accepted).
+    A subclass sets `code` (snake_case, stable) and `allowed` (what would have been accepted). `claimed` are the speaker
+    and the dialogue that the record names, as far as it could be read: only their keyed hashes are ever kept.
     """
 
     code = "refused"
     allowed = ""
+    claimed: tuple[str | None, str | None] = (None, None)
 
     def __init__(self) -> None:
         super().__init__(self.code)
@@ -48,3 +54,11 @@ def reason_of(error: BaseException) -> tuple[str, str]:
     if isinstance(error, Refusal):
         return error.code, error.allowed
     return f"unexpected_{type(error).__name__}", "report this: the stage raised an error it should have foreseen"
+
+
+def told_by_place(error: BaseException) -> str:
+    """A foreign error by its type and its place in the code: its words may quote a record."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    number = getattr(error, "errno", None)
+    of_the_system = f" ({os.strerror(number)})" if isinstance(number, int) else ""
+    return f"{type(error).__name__}{of_the_system} in {os.path.basename(frame.filename)}, line {frame.lineno}"

@@ -1,14 +1,12 @@
 """The records and the wall between them.
 
 Sensitive types hold what people said and who they are; their `repr` shows nothing, so a stray log line or a Beam error
-that prints an element leaks nothing. Safe types are all that a sink, an export or a report accepts: they have no field
-that could hold the original text, voice, speaker or dialogue id.
+that prints an element leaks nothing. Safe types are all that a sink, an export or a report accepts.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 
 class _Sensitive:
@@ -16,6 +14,13 @@ class _Sensitive:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: sensitive>"
+
+
+class Safe:
+    """What a sink, an export or a report accepts. A subclass has no field that could hold the original text, voice,
+    speaker or dialogue id."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,7 @@ class AudioRef(_Sensitive):
     duration_s: float | None = None  # as the manifest claims it
     row: int | None = None
     column: str | None = None
+    channel: int | None = None  # of the speaker, as the record names it
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +106,12 @@ class Utterance(_Sensitive):
     slots: tuple[Slot, ...] = ()
     audio: AudioRef | None = None
     spans: tuple[Span, ...] = ()
+    named: bool = True  # False: the corpus gives neither it nor its dialogue an id; file and line stand for one
     replace_always: bool = False  # the speaker's budget is used up: no coin may keep a word
 
 
 @dataclass(frozen=True, slots=True)
-class SpeechSlice:
+class SpeechSlice(Safe):
     """A few seconds of anonymised, masked speech; `audio` is a FLAC file of `rate_hz`."""
 
     id: str
@@ -116,14 +123,14 @@ class SpeechSlice:
 
 
 @dataclass(frozen=True, slots=True)
-class TextLine:
+class TextLine(Safe):
     id: str
     text: str
     language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class SluExample:
+class SluExample(Safe):
     id: str
     text: str
     intent: str | None
@@ -139,20 +146,16 @@ class DialogueTurn:
 
 
 @dataclass(frozen=True, slots=True)
-class DialogueExample:
-    """The turns of one dialogue in order, under a fresh alias.
-
-    `missing_turns` counts the turn numbers that are absent between the first and the last one, as refusals leave them.
-    """
+class DialogueExample(Safe):
+    """The turns of one dialogue in order, under a fresh alias."""
 
     id: str
     turns: tuple[DialogueTurn, ...]
-    missing_turns: int
     language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Safe):
     """A refused record: a keyed id, the stage, a reason code and where the record stood. Nothing of its content."""
 
     id: str
@@ -161,27 +164,3 @@ class Failure:
     allowed: str
     file: str
     line: int
-
-
-SAFE_TYPES = (SpeechSlice, TextLine, SluExample, DialogueExample, Failure)
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerEntry:
-    """What one mechanism of a run gives, and what it does not. Written to `ledger.json` and the report.
-
-    `paper` and `sound` are figures by unit, such as {"unit": 0.18, "utterance": inf}; None where the mechanism has no
-    differential-privacy guarantee at all, and `says` then tells in plain words what it does instead. A mechanism with
-    an infinite figure says why in `infinite_because`.
-    """
-
-    stage: str
-    mechanism: str
-    says: str
-    not_protected: tuple[str, ...]
-    parameters: dict[str, Any] = field(default_factory=dict)
-    adjacency: str | None = None
-    assumptions: tuple[str, ...] = ()
-    paper: dict[str, float] | None = None
-    sound: dict[str, float] | None = None
-    infinite_because: str | None = None

@@ -17,7 +17,22 @@ from typing import Any
 
 from sottovoce.models.errors import SettingsError
 
-FAMILIES = ("detect", "replace", "align", "voice", "mask", "relisten")
+# Where the table of each family stands: a job names the family, and the folder says what it belongs to.
+TABLES = {
+    "corpus": "sottovoce.models.corpus",
+    "detect": "sottovoce.models.text.detect",
+    "replace": "sottovoce.models.text.replace",
+    "align": "sottovoce.models.speech.align",
+    "voice": "sottovoce.models.speech.voice",
+    "mask": "sottovoce.models.speech.mask",
+    "relisten": "sottovoce.models.speech.recognise",
+    "speakers": "sottovoce.models.speech.speakers",
+    "learners": "sottovoce.models.evaluation.learners",
+    "training": "sottovoce.models.training",
+    "export": "sottovoce.models.export",
+    "launch": "sottovoce.models.launch",
+}
+FAMILIES = ("detect", "replace", "align", "voice", "mask", "relisten")  # the mechanisms that a job chooses
 
 
 @dataclass(frozen=True)
@@ -33,7 +48,7 @@ class Spec:
 
 
 def table(family: str) -> dict[str, str]:
-    return importlib.import_module(f"sottovoce.models.{family}").TABLE
+    return importlib.import_module(TABLES[family]).TABLE
 
 
 def resolve(path: str) -> Any:
@@ -52,18 +67,23 @@ def member_class(family: str, name: str) -> type:
 
 
 def read_spec(family: str, value: Any) -> Spec:
-    """'typed', 'flair:path' or {'use': 'typed', option: value ...} -> a checked Spec."""
+    """'typed', 'hf:path' or {'use': 'typed', option: value ...} -> a checked Spec."""
     if isinstance(value, str):
         value = {"use": value}
     if not isinstance(value, Mapping) or not isinstance(value.get("use"), str):
         raise SettingsError([f"{family}: expected a name or a mapping with 'use'; allowed: {', '.join(table(family))}"])
     options = {key: option for key, option in value.items() if key != "use"}
     name, colon, model = value["use"].partition(":")
-    if colon:  # "flair:<hub name or path>" is short for use: flair, model: <hub name or path>
+    if colon:  # "hf:<hub name or path>" is short for use: hf, model: <hub name or path>
         options.setdefault("model", model)
     spec = Spec(family, name, tuple(sorted(options.items())))
     spec.make()
     return spec
+
+
+def option_names(family: str, name: str) -> tuple[str, ...]:
+    """The options that a member takes: its fields."""
+    return tuple(f.name for f in dataclasses.fields(member_class(family, name)) if f.init)
 
 
 def build(cls: type, values: Mapping[str, Any], where: str) -> Any:

@@ -1,7 +1,6 @@
 """The counts of a run: exact, mergeable in any order, and made of numbers and fixed names only.
 
 They travel as data rather than as Beam metrics, because a retried bundle counts twice in a metric and once here.
-Distinct dialogues are counted by the k smallest keyed hashes (Bar-Yossef et al. 2002): exact up to k, about 3 % off beyond.
 """
 
 from __future__ import annotations
@@ -10,9 +9,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
-
-SMALLEST_HASHES = 1024
-_HASH_SPAN = float(1 << 64)
 
 
 @dataclass(slots=True)
@@ -31,12 +27,12 @@ class StageCount:
 
 @dataclass(slots=True)
 class Tally:
-    """Counts per stage, models loaded per worker process, seconds of audio read, and the dialogue sketch."""
+    """Counts per stage, models loaded per worker process, seconds of audio read, and labelled slots."""
 
     stages: dict[str, StageCount] = field(default_factory=dict)
     loads: Counter[str] = field(default_factory=Counter)
     audio_s: float = 0.0
-    dialogue_hashes: tuple[int, ...] = ()
+    slots: dict[str, Counter[str]] = field(default_factory=dict)  # by type, of the slots that the corpus labels
 
     @classmethod
     def of(cls, stage: str, *, received: int, passed: int, reasons: Iterable[str] = (), seconds: float = 0.0) -> Tally:
@@ -47,16 +43,9 @@ class Tally:
             self.stages.setdefault(name, StageCount()).add(count)
         self.loads.update(other.loads)
         self.audio_s += other.audio_s
-        if other.dialogue_hashes:  # few tallies have any
-            hashes = set(self.dialogue_hashes) | set(other.dialogue_hashes)
-            self.dialogue_hashes = tuple(sorted(hashes)[:SMALLEST_HASHES])
+        for type_, counts in other.slots.items():
+            self.slots.setdefault(type_, Counter()).update(counts)
         return self
-
-    @property
-    def dialogues(self) -> int:
-        if len(self.dialogue_hashes) < SMALLEST_HASHES:
-            return len(self.dialogue_hashes)
-        return round((SMALLEST_HASHES - 1) / (self.dialogue_hashes[-1] / _HASH_SPAN))
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -65,12 +54,11 @@ class Tally:
                     "received": count.received,
                     "passed": count.passed,
                     "seconds": round(count.seconds, 6),
-                    "reasons": dict(sorted(count.reasons.items())),
+                    "reasons": {reason: number for reason, number in sorted(count.reasons.items()) if number},
                 }
                 for name, count in sorted(self.stages.items())
             },
             "loads": dict(sorted(self.loads.items())),
             "audio_s": round(self.audio_s, 3),
-            "dialogues": self.dialogues,
-            "dialogues_exact": len(self.dialogue_hashes) < SMALLEST_HASHES,
+            "slots": {type_: dict(counts) for type_, counts in sorted(self.slots.items())},
         }

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
-from sottovoce.models.errors import SettingsError, SottovoceError
+from sottovoce.models.errors import DEBUG, SettingsError, SottovoceError, told_by_place
 
 COMMANDS = {
     "sanitize": ("sottovoce.pipelines.commands.sanitize", "turn a corpus into safe data sets"),
     "finish": ("sottovoce.pipelines.commands.finish", "commit a run that was submitted and left alone"),
     "nightly": ("sottovoce.pipelines.commands.nightly", "sanitise what no committed run has taken yet"),
     "ledger": ("sottovoce.pipelines.commands.ledger", "what all nights have taken and spent together"),
+    "forget": ("sottovoce.pipelines.commands.forget", "take people out of every run, and keep them out"),
     "export": ("sottovoce.pipelines.commands.export", "write a committed run as Kaldi, NeMo or CoNLL"),
     "start-training": (
         "sottovoce.pipelines.commands.start_training",
@@ -32,10 +34,15 @@ COMMANDS = {
     "evaluate mask": ("sottovoce.pipelines.commands.evaluate_mask", "cover of sensitive words, and misplaced masks"),
     "evaluate slices": ("sottovoce.pipelines.commands.evaluate_slices", "whether slices can be put back together"),
     "evaluate voice": ("sottovoce.pipelines.commands.evaluate_voice", "who is recognised, and what speech is worth"),
+    "evaluate acoustic": (
+        "sottovoce.pipelines.commands.evaluate_acoustic",
+        "what speech teaches a recogniser, against what it tells",
+    ),
     "evaluate scores": ("sottovoce.pipelines.commands.evaluate_scores", "EER, Cllr and D_sys of lists of scores"),
     "evaluate detect": ("sottovoce.pipelines.commands.evaluate_detect", "recall and over-masking of a detector"),
     "evaluate utility": ("sottovoce.pipelines.commands.evaluate_utility", "what text is worth after each strategy"),
     "budget rr": ("sottovoce.pipelines.commands.budget_rr", "plan the epsilon of replacing sensitive words"),
+    "budget adept": ("sottovoce.pipelines.commands.budget_adept", "plan the noise on latent vectors of ADePT"),
     "train": ("sottovoce.pipelines.commands.train", "train an intent and slot model with differential privacy"),
     "evaluate training": (
         "sottovoce.pipelines.commands.evaluate_training",
@@ -71,6 +78,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_USAGE
     except SottovoceError as error:
         print(f"error: {error}", file=sys.stderr)
+        return EXIT_FAILED
+    except Exception as error:  # a traceback would quote what the command was working on
+        if os.environ.get(DEBUG):
+            raise
+        print(f"error: unexpected {told_by_place(error)}; set {DEBUG}=1 to see all of it", file=sys.stderr)
         return EXIT_FAILED
     except KeyboardInterrupt:
         print("interrupted: nothing was committed; run the same command again to complete it", file=sys.stderr)

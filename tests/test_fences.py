@@ -64,17 +64,46 @@ def test_transforms_do_not_know_the_pipelines():
     )
 
 
-def test_a_family_imports_no_other_family():
-    families = {folder.name for folder in (ROOT / "models").iterdir() if (folder / "__init__.py").exists()}
+# A module imports from levels below its own. Sideways, inside one level, only what stands here, each with its reason.
+LEVELS = (
+    {"records", "errors", "settings", "randomness", "tally", "secrets"},
+    {"corpus", "text", "speech", "ledger", "runs"},
+    {"training", "evaluation", "export", "launch", "forget"},
+)
+SIDEWAYS = {
+    ("text", "ledger"): "a mechanism writes its own entry",
+    ("speech", "ledger"): "a mechanism writes its own entry",
+    ("forget", "ledger"): "forgetting says in the ledger what it can undo",
+    ("text", "runs"): "labelled sets inside a run are read through its commit, whoever reads them",
+    ("speech", "corpus"): "recordings inside Arrow files are found by the reader of those files",
+}
 
-    def foreign(path: Path) -> set[str]:
-        parts = path.relative_to(ROOT / "models").parts
-        if len(parts) == 1:
-            return set()  # a top-level module of models is shared by the families
-        names = [name for name in imports_of(path) if name.startswith("sottovoce.models.")]
-        return ({name.split(".")[2] for name in names} & families) - {parts[0]}
 
-    assert not offenders(modules("models"), foreign)
+def test_models_import_only_from_levels_below():
+    level = {family: number for number, families in enumerate(LEVELS) for family in families}
+
+    def upwards_or_sideways(path: Path) -> set[str]:
+        own = path.relative_to(ROOT / "models").parts[0].removesuffix(".py")
+        named = {name.split(".")[2] for name in imports_of(path) if name.startswith("sottovoce.models.")} & set(level)
+        foreign = {family for family in named - {own} if level[family] >= level[own] and (own, family) not in SIDEWAYS}
+        return foreign if level[own] else foreign - LEVELS[0]  # the core is one
+
+    below = [path for path in modules("models") if path != ROOT / "models" / "__init__.py"]
+    assert not offenders(below, upwards_or_sideways)
+
+
+def test_nothing_loose_in_models_but_the_core():
+    assert {path.stem for path in (ROOT / "models").glob("*.py")} <= LEVELS[0] | {"__init__"}
+
+
+def test_every_allowed_sideways_import_is_used():
+    used = {
+        (path.relative_to(ROOT / "models").parts[0], name.split(".")[2])
+        for path in modules("models")
+        for name in imports_of(path)
+        if name.startswith("sottovoce.models.")
+    }
+    assert not set(SIDEWAYS) - used
 
 
 def test_modules_and_functions_stay_short_and_well_named():
@@ -97,7 +126,7 @@ def test_no_package_at_the_root_nor_in_tests():
     assert not list((ROOT / "tests").rglob("__init__.py"))
 
 
-@pytest.mark.parametrize("module", ["sottovoce.pipelines.cli", "sottovoce.pipelines.job_file"])
+@pytest.mark.parametrize("module", ["sottovoce.pipelines.cli", "sottovoce.pipelines.sanitize.job_file"])
 def test_help_and_job_checks_load_nothing_heavy(module):
     code = f"import sys, {module}; print(*{{name.split('.')[0] for name in sys.modules}})"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
@@ -132,3 +161,19 @@ def test_commands_that_the_readme_shows_are_accepted_by_the_parser():
 
 def test_ci_runs_the_command_that_the_readme_names():
     assert "make test" in (ROOT / ".ci" / "run").read_text()
+
+
+def test_every_attack_has_its_row_among_the_threats_and_every_row_its_attack():
+    attacks = {path.name for path in (ROOT / "tests" / "adversary").glob("*.py")}
+    assert set(re.findall(r"tests/adversary/(\w+\.py)", (ROOT / "docs" / "threats.md").read_text())) == attacks
+
+
+def test_every_attack_says_who_attacks_and_is_tried_on_more_than_one_build():
+    def incomplete(path: Path) -> list[str]:
+        names = [node.name for node in tree_of(path).body if isinstance(node, ast.FunctionDef)]
+        tried = sum(name.startswith("test_") for name in names) > 1
+        said = (ast.get_docstring(tree_of(path)) or "").startswith("Attacker: ")
+        checks = (("attack", "attack" in names), ("two builds", tried), ("attacker", said))
+        return [what for what, holds in checks if not holds]
+
+    assert not offenders(modules("tests/adversary"), incomplete)

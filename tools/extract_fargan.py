@@ -1,4 +1,4 @@
-"""Take the FARGAN vocoder (fargan.onnx) and the pitch tracker (opus_pitch.npz) out of Opus' C source: models/voice/weights.
+"""Take FARGAN (fargan.onnx) and the pitch tracker (opus_pitch.npz) out of Opus' C source: models/speech/voice/weights.
 
     python tools/extract_fargan.py [--crate opusic-sys-0.5.8.crate]
 
@@ -18,10 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
-from sottovoce.models.voice.builder.vocoder_graph import vocoder_graph
-from sottovoce.models.voice.fargan import FILE as VOCODER
-from sottovoce.models.voice.fargan import PRIMING
-from sottovoce.models.voice.opus_layers import FILE as PITCH_TRACKER
+from sottovoce.models.speech.voice.builder.vocoder_graph import vocoder_graph
+from sottovoce.models.speech.voice.fargan import FILE as VOCODER
+from sottovoce.models.speech.voice.fargan import PRIMING
+from sottovoce.models.speech.voice.opus_pitch import FILE as PITCH_TRACKER
 
 URL = "https://static.crates.io/crates/opusic-sys/opusic-sys-0.5.8.crate"
 SHA256 = "8f43c183739dc81651487e7c9f3e4330fe4a3fd26c0fa961c788ce5fb21fa75b"
@@ -63,7 +63,7 @@ def layers_of(source: str) -> dict[str, np.ndarray]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Extract Opus' networks for models/voice.")
+    parser = argparse.ArgumentParser(description="Extract Opus' networks for models/speech/voice.")
     parser.add_argument("--crate", type=Path, help="the crate, where it is at hand; else it is downloaded")
     crate = parser.parse_args().crate
     content = crate.read_bytes() if crate else urllib.request.urlopen(URL, timeout=120).read()

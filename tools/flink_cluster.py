@@ -172,7 +172,7 @@ class Cluster:
     def _command(self, role: str, flink: Path) -> list[str]:
         if role == "pool":
             python = str(ROOT / ".venv" / "bin" / "python")
-            pool = ["-m", "sottovoce.pipelines.worker_pool", "--port", str(self.pool_port)]
+            pool = ["-m", "sottovoce.pipelines.remote.worker_pool", "--port", str(self.pool_port)]
             return [python, "-X", self._marker(role), *pool]
         settings = [
             f"-Drest.port={self.port}",

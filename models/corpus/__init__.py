@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, ClassVar, Protocol
 
 from sottovoce.models.records import Source, Utterance
 
@@ -57,6 +57,7 @@ class Chunk:
     group: int = 0
     dialogue: str | None = None  # of a format whose records do not each name their dialogue
     turn: int = 0
+    by_place: bool = False  # the dialogue's id is only the place where it begins
 
     def __repr__(self) -> str:
         return f"<Chunk: {self.file.label}, from {self.first}>"
@@ -64,11 +65,14 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Refused:
-    """A record that was turned away. `key` (never published) is what the failure's keyed id is made of."""
+    """A record that was turned away. `key` (never published) is what the failure's keyed id is made of; the speaker and
+    the dialogue are those that it names, if it could be read so far."""
 
     source: Source
     error: BaseException
     key: str
+    speaker_id: str | None = None
+    dialogue_id: str | None = None
 
     def __repr__(self) -> str:
         return f"<Refused: {self.source}>"
@@ -77,6 +81,7 @@ class Refused:
 class Reader(Protocol):
     """`scan` and `parse` are plain generators: a loop over them reads a corpus without Beam."""
 
+    patterns: ClassVar[tuple[str, ...]]  # what files of this format are called
     records_per_batch: int
 
     def scan(self, file: CorpusFile, open_file: OpenFile) -> Iterator[Chunk | Refused]: ...

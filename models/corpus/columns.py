@@ -10,9 +10,10 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sottovoce.models.arrow_stream import SUFFIX, as_source, read_record_batch, record_batches
 from sottovoce.models.corpus import Chunk, CorpusFile
+from sottovoce.models.corpus.arrow_stream import SUFFIX, as_source, read_record_batch, record_batches
 from sottovoce.models.corpus.fields import KEYS
+from sottovoce.models.corpus.parquet_bounds import rows_at_once
 
 AUDIO = "audio"
 READ_ROWS = 1024
@@ -51,7 +52,8 @@ def rows_of(chunk: Chunk, stream: BinaryIO) -> tuple[Group, Iterator[pa.RecordBa
     columns = _wanted(parquet.schema_arrow)
     if group.audio_projected:
         columns.append("audio.path" if pa.types.is_struct(parquet.schema_arrow.field(AUDIO).type) else AUDIO)
-    batches = parquet.iter_batches(READ_ROWS, row_groups=[chunk.group], columns=columns, use_threads=False)
+    rows = rows_at_once(stream, parquet.metadata.row_group(chunk.group), columns, READ_ROWS)
+    batches = parquet.iter_batches(rows, row_groups=[chunk.group], columns=columns, use_threads=False)
     return group, _between(batches, chunk.begin, chunk.end)
 
 

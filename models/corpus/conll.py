@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, AnyStr
+from typing import Any, AnyStr, ClassVar
 
 from sottovoce.models.corpus import CHUNK_BYTES, RECORDS_PER_BATCH, Chunk, CorpusFile, OpenFile, Refused
 from sottovoce.models.corpus.fields import attempt, utterance
@@ -32,6 +32,7 @@ class Sentence:
     first: Line
     dialogue: str | None
     turn: int
+    by_place: bool = False
     lines: list[Line] | None = field(default_factory=list)
     size: int = 0
     has_token: bool = False
@@ -47,6 +48,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Conll:
+    patterns: ClassVar[tuple[str, ...]] = ("*.conll", "*.conllu", "*.bio", "*.iob", "*.iob2")
     records_per_batch: int = RECORDS_PER_BATCH
 
     def __post_init__(self) -> None:
@@ -59,7 +61,13 @@ class Conll:
             if records >= self.records_per_batch or (records and sentence.first.begin - chunk.begin >= CHUNK_BYTES):
                 yield replace(chunk, end=sentence.first.begin)
                 chunk = Chunk(
-                    file, sentence.first.begin, file.size, sentence.first.number, 0, sentence.dialogue, sentence.turn
+                    file,
+                    sentence.first.begin,
+                    file.size,
+                    sentence.first.number,
+                    dialogue=sentence.dialogue,
+                    turn=sentence.turn,
+                    by_place=sentence.by_place,
                 )
                 records = 0
             records += 1
@@ -76,7 +84,7 @@ class Conll:
 
 def _sentences(chunk: Chunk, open_file: OpenFile) -> Iterator[Sentence]:
     """Each sentence with its dialogue. A chunk that begins with a sentence gives what the whole file gives there."""
-    dialogue, turn = chunk.dialogue, chunk.turn
+    dialogue, turn, by_place = chunk.dialogue, chunk.turn, chunk.by_place
     sentence: Sentence | None = None
     for line in lines_of(chunk, open_file):
         content = line.content or b""
@@ -87,12 +95,13 @@ def _sentences(chunk: Chunk, open_file: OpenFile) -> Iterator[Sentence]:
                 turn += 1
             sentence = None
             if starts_document:
-                dialogue, turn = chunk.file.place(line.number), 0
+                dialogue, turn, by_place = chunk.file.place(line.number), 0, True
             continue
         if sentence is None:
-            sentence = Sentence(line, dialogue, turn)
+            sentence = Sentence(line, dialogue, turn, by_place)
         named = None if sentence.has_token else _comment(content).get(b"dialogue_id")
         if named is not None:
+            by_place = sentence.by_place = not named
             name = _name(named) or chunk.file.place(line.number)
             turn = turn if name == dialogue else 0
             dialogue = sentence.dialogue = name
@@ -140,7 +149,8 @@ def _utterance(sentence: Sentence, file: CorpusFile) -> Utterance:
             raise TagsMalformed
         tokens.append(columns[0])
         tags.append(columns[-1] if len(columns) > 1 else "O")
-    return utterance(fields | {"text": " ".join(tokens), "slots": _slots(tokens, tags)}, file, sentence.first.number)
+    fields |= {"text": " ".join(tokens), "slots": _slots(tokens, tags)}
+    return utterance(fields, file, sentence.first.number, by_place=sentence.by_place)
 
 
 def _turn(value: str) -> int:

@@ -33,13 +33,16 @@ from sottovoce.models.corpus.reasons import (
     TextTooLong,
     TurnNotWhole,
 )
+from sottovoce.models.errors import Refusal
 from sottovoce.models.records import AudioRef, Slot, Source, Utterance
 
 KEYS = (
     "id", "dialogue_id", "turn", "speaker_id", "gender", "language", "intent", "slots", "text",
-    "audio_filepath", "offset", "duration",
+    "audio_filepath", "offset", "duration", "channel",
 )  # fmt: skip
 MAX_SECONDS = 1e9
+MAX_CHANNELS = 1024
+CHANNELS = {"left": 0, "right": 1, "a": 0, "b": 1} | {str(number): number for number in range(MAX_CHANNELS)}
 Made = TypeVar("Made")
 
 _label = re.compile(LABEL_PATTERN).fullmatch
@@ -52,18 +55,41 @@ def attempt(file: CorpusFile, line: int, make: Callable[..., Made], *arguments: 
     try:
         return make(*arguments)
     except Exception as error:  # noqa: BLE001
-        return Refused(Source(file.label, line), error, file.place(line))
+        claimed = error.claimed if isinstance(error, Refusal) else ()
+        return Refused(Source(file.label, line), error, file.place(line), *claimed)
 
 
-def utterance(fields: Mapping[str, Any], file: CorpusFile, line: int, audio: AudioRef | None = None) -> Utterance:
-    """`audio` is given where the format keeps it in another way than as a path in `audio_filepath`."""
+def utterance(
+    fields: Mapping[str, Any], file: CorpusFile, line: int, audio: AudioRef | None = None, by_place: bool = False
+) -> Utterance:
+    """`audio` is given where the format keeps it in another way than as a path in `audio_filepath`; `by_place` where the
+    dialogue's id is only the place where it begins."""
+    try:
+        return _checked(fields, file, line, audio, by_place)
+    except Refusal as refusal:
+        refusal.claimed = _readable_id(fields.get("speaker_id")), _readable_id(fields.get("dialogue_id"))
+        raise
+
+
+def _readable_id(value: Any) -> str | None:
+    try:
+        return identifier(value)
+    except Refusal:
+        return None
+
+
+def _checked(
+    fields: Mapping[str, Any], file: CorpusFile, line: int, audio: AudioRef | None, by_place: bool
+) -> Utterance:
     path = fields.get("audio_filepath")
     text = _text(fields.get("text"), has_audio=audio is not None or path is not None)
     if audio is None and path is not None:
-        audio = audio_reference(audio_uri(path, file.folder), fields.get("offset"), fields.get("duration"))
+        audio = audio_reference(audio_uri(path, file.folder), fields)
     turn = _turn(fields.get("turn"))
-    dialogue_id = identifier(fields.get("dialogue_id")) or file.place(line)
     own_id = identifier(fields.get("id"))
+    dialogue_id = identifier(fields.get("dialogue_id")) or own_id  # a record that names itself is a dialogue of its own
+    named = dialogue_id is not None and not by_place
+    dialogue_id = dialogue_id or file.place(line)
     if own_id is None:
         own_id = file.place(line) if turn is None else f"{dialogue_id}/{turn}"
     return Utterance(
@@ -78,6 +104,7 @@ def utterance(fields: Mapping[str, Any], file: CorpusFile, line: int, audio: Aud
         intent=label(fields.get("intent")),
         slots=_slots(fields.get("slots"), text),
         audio=audio,
+        named=named,
     )
 
 
@@ -154,15 +181,23 @@ def _slot(item: Any, length: int) -> Slot:
     return Slot(begin, end, checked)
 
 
-def audio_reference(
-    uri: str, offset_s: Any, duration_s: Any, row: int | None = None, column: str | None = None
-) -> AudioRef:
-    """A whole recording, or from `offset_s` on for `duration_s` (NeMo's meaning). The file itself is not looked at."""
-    begin_s, length_s = _seconds(offset_s, OffsetNegative), _seconds(duration_s, DurationNotPositive)
+def audio_reference(uri: str, fields: Mapping[str, Any], row: int | None = None, column: str | None = None) -> AudioRef:
+    """A whole recording, or from `offset` on for `duration` (NeMo's meaning). The file itself is not looked at."""
+    begin_s = _seconds(fields.get("offset"), OffsetNegative)
+    length_s = _seconds(fields.get("duration"), DurationNotPositive)
     if length_s == 0:
         raise DurationNotPositive
     end_s = None if begin_s is None or length_s is None else begin_s + length_s
-    return AudioRef(uri, begin_s, end_s, length_s, row, column)
+    return AudioRef(uri, begin_s, end_s, length_s, row, column, _channel(fields.get("channel")))
+
+
+def _channel(value: Any) -> int | None:
+    """Many corpora mean something else by this key ("telephone"): what names no channel says nothing, and is no fault."""
+    if isinstance(value, str):
+        return CHANNELS.get(value.strip().lower())
+    if type(value) is float and value.is_integer():
+        value = int(value)
+    return value if type(value) is int and 0 <= value < MAX_CHANNELS else None
 
 
 def audio_uri(path: Any, folder: str) -> str:

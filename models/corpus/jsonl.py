@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from sottovoce.models.corpus import RECORDS_PER_BATCH, Chunk, CorpusFile, OpenFile, Refused
 from sottovoce.models.corpus.fields import attempt, utterance
@@ -17,6 +17,7 @@ from sottovoce.models.settings import require
 
 @dataclass(frozen=True)
 class Jsonl:
+    patterns: ClassVar[tuple[str, ...]] = ("*.jsonl", "*.ndjson", "*manifest*.json")
     records_per_batch: int = RECORDS_PER_BATCH
 
     def __post_init__(self) -> None:

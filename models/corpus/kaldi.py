@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from sottovoce.models.corpus import CHUNK_BYTES, RECORDS_PER_BATCH, Chunk, CorpusFile, OpenFile, Refused
 from sottovoce.models.corpus.fields import attempt, audio_uri, identifier
@@ -49,6 +49,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Kaldi:
+    patterns: ClassVar[tuple[str, ...]] = FILES
     records_per_batch: int = RECORDS_PER_BATCH
 
     def __post_init__(self) -> None:

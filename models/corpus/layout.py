@@ -9,15 +9,10 @@ from typing import Literal, NamedTuple
 from sottovoce.models.corpus import TABLE, CorpusFile
 from sottovoce.models.corpus.kaldi import FILES as KALDI_FILES
 from sottovoce.models.errors import CorpusError
+from sottovoce.models.settings import resolve
 
 AUTO = "auto"
 How = Literal["file", "folder", "glob"]  # what the operator typed
-PATTERNS = {
-    "jsonl": ("*.jsonl", "*.ndjson", "*manifest*.json"),
-    "kaldi": KALDI_FILES,
-    "parquet": ("*.parquet", "*.pq", "*.arrow"),
-    "conll": ("*.conll", "*.conllu", "*.bio", "*.iob", "*.iob2"),
-}
 NOT_CORPUS = (".*", "_*", "cache-*.arrow")  # hidden files, markers of a run, and what `datasets` keeps of its own
 MANIFEST = "manifest.jsonl"
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip", ".deflate")
@@ -48,19 +43,24 @@ def choose(entries: Iterable[Entry], wanted: str, shown: str, how: How) -> tuple
     if format_name == "kaldi":
         return format_name, _kaldi_files(entries, shown)
     if not entries:
-        raise CorpusError(f"{shown}: no {format_name} file there; expected {', '.join(PATTERNS[format_name])}")
+        raise CorpusError(f"{shown}: no {format_name} file there; expected {', '.join(patterns_of(format_name))}")
     named = entries if how == "file" else [entry for entry in entries if entry.name == MANIFEST]
     if named:
         return format_name, (CorpusFile(named[0].uri, named[0].name, named[0].name, named[0].size),)
     return format_name, _numbered(entries)
 
 
+def patterns_of(format_name: str) -> tuple[str, ...]:
+    """What files of a format are called."""
+    return resolve(TABLE[format_name]).patterns
+
+
 def recognised(entries: Iterable[Entry]) -> bool:
-    return any(_belongs(entry.basename, name) for entry in entries for name in PATTERNS)
+    return any(_belongs(entry.basename, name) for entry in entries for name in TABLE)
 
 
 def _belongs(basename: str, format_name: str) -> bool:
-    return _matches(basename, PATTERNS[format_name]) and not _matches(basename, NOT_CORPUS)
+    return _matches(basename, patterns_of(format_name)) and not _matches(basename, NOT_CORPUS)
 
 
 def _matches(basename: str, patterns: Iterable[str]) -> bool:
@@ -74,7 +74,7 @@ def _detect(entries: Sequence[Entry], shown: str, how: How) -> str:
     if how == "folder" and ("wav.scp" in names or {"text", "utt2spk"} <= names):
         return "kaldi"
     visible = names if how == "file" else {name for name in names if not _matches(name, NOT_CORPUS)}
-    found = [name for name in PATTERNS if name != "kaldi" and any(_matches(file, PATTERNS[name]) for file in visible)]
+    found = [name for name in TABLE if name != "kaldi" and any(_matches(file, patterns_of(name)) for file in visible)]
     if len(found) == 1:
         return found[0]
     if MANIFEST in names:
@@ -83,7 +83,7 @@ def _detect(entries: Sequence[Entry], shown: str, how: How) -> str:
     hint = "; name the folder of a Kaldi corpus, not one of its files" if names & set(KALDI_FILES) else ""
     raise CorpusError(
         f"{shown}: {what} there; set input.format to one of {', '.join(TABLE)}. "
-        f"Known names: {', '.join(pattern for name in PATTERNS for pattern in PATTERNS[name])}{hint}"
+        f"Known names: {', '.join(pattern for name in TABLE for pattern in patterns_of(name))}{hint}"
     )
 
 

@@ -9,14 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
 from sottovoce.models.corpus import RECORDS_PER_BATCH, Chunk, CorpusFile, OpenFile, Refused
 from sottovoce.models.corpus.columns import AUDIO, Group, groups_of, rows_of
 from sottovoce.models.corpus.fields import attempt, audio_reference, audio_uri, utterance
-from sottovoce.models.corpus.reasons import AudioPathMalformed, FileUnreadable, NotUtf8, SlotsMalformed
+from sottovoce.models.corpus.parquet_bounds import TooLarge
+from sottovoce.models.corpus.reasons import (
+    AudioPathMalformed,
+    FileUnreadable,
+    NotUtf8,
+    RowGroupTooLarge,
+    SlotsMalformed,
+)
 from sottovoce.models.records import AudioRef, Source, Utterance
 from sottovoce.models.settings import require
 
@@ -26,6 +33,7 @@ MAX_PIECES = 16
 
 @dataclass(frozen=True)
 class Parquet:
+    patterns: ClassVar[tuple[str, ...]] = ("*.parquet", "*.pq", "*.arrow")
     records_per_batch: int = RECORDS_PER_BATCH
 
     def __post_init__(self) -> None:
@@ -54,6 +62,8 @@ class Parquet:
                         number += 1
             except (pa.ArrowException, OSError):
                 yield _unreadable(chunk.file, number)
+            except TooLarge:
+                yield Refused(Source(chunk.file.label, number), RowGroupTooLarge(), chunk.file.place(number))
 
     def count(self, file: CorpusFile, open_file: OpenFile) -> int:
         with open_file(file.uri) as stream:
@@ -68,10 +78,14 @@ def _unreadable(file: CorpusFile, row: int) -> Refused:
 
 
 def _values(batch: pa.RecordBatch) -> list[dict[str, Any] | None]:
-    """The rows as mappings; None for one that is not UTF-8, which Arrow finds out only here."""
+    """The rows as mappings; None for one that is not UTF-8 or points outside its column, which Arrow finds out only here.
+
+    Arrow trusts the offsets of a file: without the check a text could be whatever lies beside it in memory.
+    """
     try:
+        batch.validate(full=True)
         return batch.to_pylist()
-    except UnicodeDecodeError:
+    except (UnicodeDecodeError, pa.ArrowInvalid):
         return [None] if len(batch) == 1 else [row for i in range(len(batch)) for row in _values(batch.slice(i, 1))]
 
 
@@ -93,11 +107,11 @@ def _audio(row: dict[str, Any], group: Group, file: CorpusFile, number: int) -> 
     if group.audio == "other":
         raise AudioPathMalformed
     if group.audio == "embedded" and not (group.audio_projected and value is None):
-        return audio_reference(file.uri, row.get("offset"), row.get("duration"), row=number - 1, column=AUDIO)
+        return audio_reference(file.uri, row, row=number - 1, column=AUDIO)
     path = value.get("path") if isinstance(value, dict) else value
     if path is None:
         return None
-    return audio_reference(audio_uri(path, file.folder), row.get("offset"), row.get("duration"))
+    return audio_reference(audio_uri(path, file.folder), row)
 
 
 def _slot_list(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sottovoce.models.corpus.parquet_bounds import MAX_GROUP_BYTES
 from sottovoce.models.errors import Refusal
 
 MAX_LINE_BYTES = 1 << 20
@@ -14,6 +15,11 @@ LABEL_PATTERN = r"[A-Za-z0-9_.:/+#-]{1,64}"
 class FileUnreadable(Refusal):
     code = "file_unreadable"
     allowed = "a complete file of the corpus's format"
+
+
+class RowGroupTooLarge(Refusal):
+    code = "row_group_too_large"
+    allowed = f"Parquet row groups of at most {MAX_GROUP_BYTES} bytes in the columns of a record, decompressed"
 
 
 class LineTooLong(Refusal):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from sottovoce.models.export.committed import CommittedRun
+from sottovoce.models.runs.committed_run import CommittedRun
 
 TABLE = {
     "kaldi": "sottovoce.models.export.kaldi:Kaldi",

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sottovoce.models.export.committed import CommittedRun
+from sottovoce.models.runs.committed_run import CommittedRun
 
 _word = re.compile(r"\S+")
 

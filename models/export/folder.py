@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sottovoce.models.errors import RunError
 from sottovoce.models.export import TABLE, Exporter
-from sottovoce.models.export.committed import CommittedRun
+from sottovoce.models.runs.committed_run import CommittedRun
 from sottovoce.models.settings import resolve
 
 MARK = "export.json"  # tells an export from any other folder, so that --force never clears one that is not ours

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.models.export.audio_files import audio_path, write_audio
-from sottovoce.models.export.committed import CommittedRun
+from sottovoce.models.runs.committed_run import CommittedRun
 
 SINK = "stt_am"
 PREFIX_CHARACTERS = 2

@@ -6,6 +6,7 @@ found by the next one.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 import uuid
@@ -47,7 +48,7 @@ class Local:
         return Handle(job_id=job.key, folder=job.folder)
 
     def _start(self, job: TrainingJob, folder: Path) -> None:
-        with (folder / LOG).open("ab") as log:
+        with os.fdopen(os.open(folder / LOG, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600), "ab") as log:
             process = subprocess.Popen(
                 command_once(job, uuid.uuid4().hex, self.processes),
                 stdin=subprocess.DEVNULL,

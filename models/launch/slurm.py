@@ -29,6 +29,7 @@ from sottovoce.models.launch.local import LOG, outcome, read_log
 from sottovoce.models.launch.run_once import read
 from sottovoce.models.settings import require
 
+OWNER_ONLY = 0o077
 STATE_OF: dict[str, State] = {
     "PENDING": "pending",
     "CONFIGURING": "pending",
@@ -144,8 +145,16 @@ def _claimed_by(folder: str) -> str | None:
 
 def _slurm(command: list[str], script: str | None = None) -> str:
     try:
+        # Slurm makes the log of a job under the umask of its submitter: what a training prints is for its owner.
         answer = subprocess.run(
-            command, input=script, capture_output=True, text=True, timeout=60, env=clean_environment(), check=False
+            command,
+            input=script,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env=clean_environment(),
+            check=False,
+            umask=OWNER_ONLY,
         )
     except FileNotFoundError:
         raise RunError(f"{command[0]} is not on this machine: start from a login node of the cluster") from None

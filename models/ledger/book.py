@@ -9,34 +9,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sottovoce.models.errors import RunError, SettingsError
-from sottovoce.models.records import LedgerEntry
-
-# What a reader of a sink learns exactly, whatever the mechanisms draw.
-RELEASED_EXACTLY = {
-    "stt_am": (
-        "the number of speech slices and the length of each",
-        "every word of a slice that no detector marked, as speech and as text",
-    ),
-    "stt_lm": ("the number of lines, and every character of a line that no detector marked",),
-    "slu": (
-        "the number of examples, and every character that no detector marked",
-        "the intent label of each example, and the name and place of each slot",
-    ),
-    "dm": (
-        "the number of dialogues, the number and order of their turns and how many turns were refused",
-        "the intent label of each turn, the name and place of each slot, and every character that no detector marked",
-    ),
-}
-_OF_ANY_OTHER_SINK = "the number of records in {}, and all that no mechanism below changes in them"
+from sottovoce.models.ledger.entries import LedgerEntry
 
 RELEASED_BY_EVERY_RUN = (
     "the language of each record, where the corpus states it",
     "where each sensitive stretch stood and of which kind it was, wherever the replacement shows it",
-    "the counts of this run: records read, dialogues, failures by reason with file and line, seconds per stage",
+    "the counts of this run: records read, dialogues, failures by reason, seconds of speech and of each stage, and how many "
+    "labelled slots of each type there are and how many the detector had missed",
 )
 
 NOT_PROTECTED_BY_ANY_RUN = (
@@ -47,8 +30,11 @@ NOT_PROTECTED_BY_ANY_RUN = (
 )
 
 
-def open_book(run_id: str, created: str, entries: Iterable[LedgerEntry], sinks: Collection[str]) -> dict[str, Any]:
-    """The content of `ledger.json`. Raises SettingsError with every fault of every entry."""
+def open_book(run_id: str, created: str, entries: Iterable[LedgerEntry], released: Iterable[str]) -> dict[str, Any]:
+    """The content of `ledger.json`; `released` is what the sinks of the run say that a reader learns exactly.
+
+    Raises SettingsError with every fault of every entry.
+    """
     unique: list[LedgerEntry] = []
     for entry in entries:
         if entry not in unique:  # a member that serves several sinks is one mechanism
@@ -56,11 +42,10 @@ def open_book(run_id: str, created: str, entries: Iterable[LedgerEntry], sinks: 
     problems = [problem for entry in unique for problem in faults_of(entry)]
     if problems:
         raise SettingsError(problems)
-    exactly = [line for sink in sinks for line in RELEASED_EXACTLY.get(sink, (_OF_ANY_OTHER_SINK.format(sink),))]
     return {
         "run_id": run_id,
         "created": created,
-        "released_exactly": list(dict.fromkeys([*exactly, *RELEASED_BY_EVERY_RUN])),
+        "released_exactly": list(dict.fromkeys([*released, *RELEASED_BY_EVERY_RUN])),
         "not_protected": list(NOT_PROTECTED_BY_ANY_RUN),
         "mechanisms": [_row_of(entry) for entry in unique],
     }

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 TABLE = {
-    "clc": "sottovoce.models.training.clc:Clc",
-    "bert": "sottovoce.models.training.bert:Bert",
+    "clc": "sottovoce.models.training.networks.clc:Clc",
+    "bert": "sottovoce.models.training.networks.bert:Bert",
 }

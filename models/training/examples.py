@@ -7,19 +7,17 @@ line but never what stands there.
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sottovoce.models.errors import CorpusError
 from sottovoce.models.records import Source
+from sottovoce.models.training.rows import rows_of
 
 TOKEN = re.compile(r"\w+|[^\w\s]")
-SUFFIXES = (".parquet", ".jsonl", ".jsonl.gz")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -58,20 +56,19 @@ class _Fault(Exception):
     """What is wrong with a row, in words that quote nothing of it."""
 
 
-def read_corpus(path: str | Path, split: str | None = None) -> Corpus:
-    """Examples of a file, or of all files of a folder in the order of their names; `split` keeps rows of that split."""
+def read_corpus(path: str | Path, split: str | None = None, commit: str | None = None) -> Corpus:
+    """Examples of a run or of JSON lines (`rows_of`); `split` keeps rows of that split."""
     examples, without = [], 0
-    for file in _files(Path(path)):
-        for line, row in _rows(file):
-            if split is not None and row.get("split") != split:
-                continue
-            if not row.get("intent"):
-                without += 1
-                continue
-            try:
-                examples.append(_example(row, Source(file.name, line)))
-            except _Fault as fault:
-                raise CorpusError(f"{file.name}: line {line}: {fault}") from None
+    for source, row in rows_of(Path(path), commit):
+        if split is not None and row.get("split") != split:
+            continue
+        if not row.get("intent"):
+            without += 1
+            continue
+        try:
+            examples.append(_example(row, source))
+        except _Fault as fault:
+            raise CorpusError(f"{source.file}: line {source.line}: {fault}") from None
     return Corpus(examples, without)
 
 
@@ -93,48 +90,6 @@ def check_labels(examples: Iterable[Example], labels: Labels) -> None:
                     f"{row.source.file}: line {row.source.line}: unknown {kind}; `labels` declares {len(known)} others. "
                     "Declare it, or leave `labels` out to take the names from the data"
                 )
-
-
-def _files(path: Path) -> list[Path]:
-    if not path.exists():
-        raise CorpusError(f"{path}: does not exist; expected a file or folder of {', '.join(SUFFIXES)}")
-    files = [path] if path.is_file() else sorted(file for file in path.iterdir() if file.name.endswith(SUFFIXES))
-    if not files or not all(file.name.endswith(SUFFIXES) for file in files):
-        raise CorpusError(f"{path}: no data to train on; expected {', '.join(SUFFIXES)}")
-    return files
-
-
-def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    if file.suffix == ".parquet":
-        yield from enumerate(_parquet_rows(file), 1)
-        return
-    open_text: Any = gzip.open if file.suffix == ".gz" else open
-    with open_text(file, "rt", encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except json.JSONDecodeError:
-                row = None
-            if not isinstance(row, dict):
-                raise CorpusError(f"{file.name}: line {number}: not a JSON object")
-            yield number, row
-
-
-def _parquet_rows(file: Path) -> Iterator[Mapping[str, Any]]:
-    import pyarrow.parquet as parquet
-    from pyarrow import ArrowInvalid
-
-    try:
-        table = parquet.ParquetFile(file)
-    except (ArrowInvalid, OSError):
-        raise CorpusError(f"{file.name}: not a Parquet file, or damaged") from None
-    missing = {"text", "intent", "slots"} - set(table.schema_arrow.names)
-    if missing:
-        raise CorpusError(f"{file.name}: columns {', '.join(sorted(missing))} are missing; expected an slu sink")
-    for batch in table.iter_batches():
-        yield from batch.to_pylist()
 
 
 def _example(row: Mapping[str, Any], source: Source) -> Example:

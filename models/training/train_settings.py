@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sottovoce.models.settings import Spec, read_spec, require
-from sottovoce.models.training.soundness import Adjacency, AlphaSource, Decay, Sampling
+from sottovoce.models.training.privacy.soundness import Adjacency, AlphaSource, Decay, Sampling
 
 Mode = Literal["plain", "paper", "sound", "per_example"]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.models.errors import Refusal, SettingsError, reason_of
+from sottovoce.pipelines.local.audio_arguments import add_audio_arguments, load_audio_of
 
 FORMATS = ("ctm", "textgrid", "json")
 EXAMPLES = """\
@@ -26,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", default=",".join(FORMATS), help=f"which of {', '.join(FORMATS)} (default: all)")
     parser.add_argument("--align", default="pocketsphinx", metavar="MEMBER", help="name, ctc:MODEL or {use: name, ...}")
     parser.add_argument("--max-seconds", type=float, default=120.0, metavar="S", help="longest recording (default 120)")
+    add_audio_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -33,18 +35,17 @@ def run(args: argparse.Namespace) -> int:
     unknown = [name for name in wanted if name not in FORMATS]
     if unknown:
         raise SettingsError([f"--format: {', '.join(unknown)} is not known; allowed: {', '.join(FORMATS)}"])
-    from sottovoce.models.audio import AudioLimits
-    from sottovoce.pipelines.read_locally import read_member, read_utterances
+    from sottovoce.pipelines.local.read_locally import read_member, read_utterances
 
     aligner = read_member("align", "--align", args.align).make()
     aligner.setup()
     args.output.mkdir(parents=True, exist_ok=True)
-    limits = AudioLimits(max_s=args.max_seconds)
+    load = load_audio_of(args.input, args, max_seconds=args.max_seconds)
     done, reasons = 0, Counter[str]()
     with _Writer(args.output, wanted) as writer:
         for record in read_utterances(args.input):
             try:
-                writer.write(record.id, *_aligned(record, aligner, limits))
+                writer.write(record.id, *_aligned(record, aligner, load))
                 done += 1
             except Refusal as refusal:
                 reasons[refusal.code] += 1
@@ -55,14 +56,12 @@ def run(args: argparse.Namespace) -> int:
     return 0 if done else 1
 
 
-def _aligned(record: Any, aligner: Any, limits: Any) -> tuple[str, Any, float]:
-    from sottovoce.models.audio import load
+def _aligned(record: Any, aligner: Any, load: Any) -> tuple[str, Any, float]:
     from sottovoce.models.corpus import Refused
-    from sottovoce.transforms.corpus import open_file
 
     if isinstance(record, Refused):
         raise record.error if isinstance(record.error, Refusal) else Refusal
-    speech = load(record.audio, open_file, limits)
+    speech = load(record)
     return record.text, aligner.align(speech, record.text, record.language), speech.duration_s
 
 
@@ -84,7 +83,7 @@ class _Writer:
             file.close()
 
     def write(self, name: str, text: str, words: Any, duration_s: float) -> None:
-        from sottovoce.models.align import formats
+        from sottovoce.models.speech.align import formats
 
         if "ctm" in self._files:
             self._files["ctm"].writelines(f"{line}\n" for line in formats.ctm_lines(name, text, words))

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from sottovoce.models.training.accounting import edp_epsilon, find_z0
+    from sottovoce.models.training.privacy.accounting import edp_epsilon, find_z0
 
     if (args.z0 is None) == (args.target_epsilon is None):
         raise SettingsError(["--z0: give either --z0 or --target-epsilon"])
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
 
 def side_by_side(z0: float, plan: dict[str, Any]) -> dict[str, float]:
     """The published claim, what the published noise gives, and what sound noise gives, for shuffled epochs."""
-    from sottovoce.models.training.accounting import edp_epsilon
+    from sottovoce.models.training.privacy.accounting import edp_epsilon
 
     adjacency = "zero_out" if plan["adjacency"] == "add_remove" else plan["adjacency"]
     shuffled = {**plan, "sampling": "shuffle", "adjacency": adjacency}

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.models import randomised_response as rr
 from sottovoce.models.errors import SettingsError
+from sottovoce.models.text.replace import randomised_response as rr
 
 EXAMPLES = """\
   sottovoce budget rr --p 0.9 --pi-min 1.30253e-4

@@ -10,7 +10,8 @@ from sottovoce.models.errors import SettingsError
 
 EXAMPLES = """\
   sottovoce build text --data mine.jsonl --out my_tagger                then: detect: {use: tagger, model: my_tagger}
-  sottovoce build text --data train.conll --arch flair --out my_flair   then: detect: flair:my_flair/model.pt
+  sottovoce build text --data train.conll --arch flair --out my_flair
+                                             then: detect: {use: flair, model: my_flair/model.pt, trust: true}
   sottovoce build text --data out/RUN --set train.epochs=5 --set train.device=cuda --out tagger_of_a_committed_run
   sottovoce build text --data data/*.jsonl.gz --recipe runner_configs/detect/default_tagger.yaml --out weights
 """
@@ -34,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from sottovoce.models.detect.builder.build import build
-    from sottovoce.models.detect.builder.recipe import read_recipe
+    from sottovoce.models.text.detect.builder.build import build
+    from sottovoce.models.text.detect.builder.recipe import read_recipe
 
     if args.out.exists() and any(args.out.iterdir()) and not args.force:
         raise SettingsError([f"--out: {args.out} is not empty; name another folder, or give --force"])

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from sottovoce.models.errors import SettingsError
+from sottovoce.pipelines.local.audio_arguments import add_audio_arguments, audio_roots_of, audio_settings_of
 
 EXAMPLES = """\
   sottovoce build voice --data corpus/manifest.jsonl --out my_pool       then: voice: {use: phonetic, pool: my_pool}
@@ -28,12 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--encoder", default="campplus", metavar="MEMBER", help="who embeds speakers, or none")
     parser.add_argument("--recogniser", default="moonshine", metavar="MEMBER", help="who writes missing transcripts")
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that hear the corpus")
+    add_audio_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    from sottovoce.models.voice.builder.build import build
-    from sottovoce.models.voice.builder.card import write_card
-    from sottovoce.pipelines.build_voice import heard_before
+    from sottovoce.models.speech.voice.builder.build import build
+    from sottovoce.models.speech.voice.builder.card import write_card
+    from sottovoce.pipelines.builders.hear_corpus import heard_before
 
     folder = args.heard or args.out / "heard"
     options = _training(args.set)
@@ -56,13 +58,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _hear(args: argparse.Namespace, folder: Path) -> None:
-    from sottovoce.pipelines.build_voice import Hearing, hear, usable
-    from sottovoce.pipelines.read_locally import read_member, read_utterances
+    from sottovoce.pipelines.builders.hear_corpus import Hearing, hear, usable
+    from sottovoce.pipelines.local.read_locally import read_member, read_utterances
 
     encoder = None if args.encoder == "none" else read_member("speakers", "--encoder", args.encoder)
     recogniser = read_member("relisten", "--recogniser", args.recogniser)
     utterances = usable(list(read_utterances(args.data)))
-    hearing = Hearing(folder, encoder, recogniser, args.workers, args.beam_arguments)
+    roots, audio = audio_roots_of(args.data, args), audio_settings_of(args)
+    hearing = Hearing(folder, encoder, recogniser, args.workers, args.beam_arguments, roots, audio)
     for reason, count in sorted(hear(utterances, hearing).items()):
         print(f"not used: {count:,} recordings, {reason}")
 
@@ -71,7 +74,7 @@ def _training(assignments: list[str]) -> object:
     import yaml
 
     from sottovoce.models.settings import build
-    from sottovoce.models.voice.builder.training import Training
+    from sottovoce.models.speech.voice.builder.training import Training
 
     values = {}
     for assignment in assignments:

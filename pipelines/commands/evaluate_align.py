@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from sottovoce.models.errors import CorpusError
+from sottovoce.pipelines.local.audio_arguments import add_audio_arguments, load_audio_of
 
 EXAMPLES = """\
   sottovoce evaluate align
@@ -26,11 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=int, metavar="N", help="only N recordings of the corpus, spread over it")
     parser.add_argument("--align", default="pocketsphinx", metavar="MEMBER", help="name, ctc:MODEL or {use: name, ...}")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    add_audio_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    from sottovoce.pipelines import measure_alignment as measure
-    from sottovoce.pipelines.read_locally import read_member
+    from sottovoce.pipelines.local.read_locally import read_member
+    from sottovoce.pipelines.studies import measure_alignment as measure
 
     aligner = read_member("align", "--align", args.align).make()
     aligner.setup()
@@ -42,24 +44,23 @@ def run(args: argparse.Namespace) -> int:
         refused = measure.mismatches(aligner, items, [item.sensitive for item in spoken])
         results[f"refused, {synthesiser}"] = {kind: str(share) for kind, share in refused.items()}
     if args.input:
-        items = [(speech, text) for speech, text, _ in recordings(args.input, args.limit)]
+        items = [(speech, text) for speech, text, _ in recordings(args)]
         results["refused, corpus"] = {kind: str(share) for kind, share in measure.mismatches(aligner, items).items()}
     show(results, args.json)
     return 0
 
 
-def recordings(input_uri: str, limit: int | None) -> list[Any]:
-    """Every utterance of a corpus that can be heard, or `limit` of them spread over it."""
+def recordings(args: argparse.Namespace) -> list[Any]:
+    """Every utterance of the corpus `--input` that can be heard, or `--limit` of them spread over it."""
     from sottovoce.models.records import Utterance
-    from sottovoce.pipelines.measure_alignment import load_recordings
-    from sottovoce.pipelines.read_locally import read_utterances
-    from sottovoce.transforms.corpus import open_file
+    from sottovoce.pipelines.local.read_locally import read_utterances
+    from sottovoce.pipelines.studies.measure_alignment import load_recordings
 
-    found = [record for record in read_utterances(input_uri) if isinstance(record, Utterance) and record.audio]
-    step = max(1, len(found) // limit) if limit else 1
-    loaded = load_recordings(found[::step][:limit], open_file)
+    found = [record for record in read_utterances(args.input) if isinstance(record, Utterance) and record.audio]
+    step = max(1, len(found) // args.limit) if args.limit else 1
+    loaded = load_recordings(found[::step][: args.limit], load_audio_of(args.input, args))
     if not loaded:
-        raise CorpusError(f"{input_uri}: no recording with a transcript could be read")
+        raise CorpusError(f"{args.input}: no recording with a transcript could be read")
     return loaded
 
 

@@ -13,7 +13,7 @@ from sottovoce.models.errors import CorpusError
 EXAMPLES = """\
   sottovoce evaluate detect --data snips.jsonl.gz nlu_eval.jsonl.gz --split test
   sottovoce evaluate detect --data snips.jsonl.gz --split valid --curve 1 2 3 4
-  sottovoce evaluate detect --data mine.jsonl --detector flair:my_flair/model.pt --json
+  sottovoce evaluate detect --data mine.jsonl --detector '{use: flair, model: my_flair/model.pt, trust: true}' --json
 """
 
 
@@ -32,13 +32,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from sottovoce.models.detect.builder.corpora import corpus_name
-    from sottovoce.models.detect.measure import measure
-    from sottovoce.models.settings import read_spec
+    from sottovoce.models.text.detect.builder.corpora import corpus_name
+    from sottovoce.models.text.detect.measure import measure
+    from sottovoce.pipelines.local.read_locally import read_member
 
     if args.curve:
         return _curves(args)
-    detector = read_spec("detect", args.detector).make()
+    detector = read_member("detect", "--detector", args.detector).make()
     detector.setup()
     results: dict[str, Any] = {}
     for path in args.data:
@@ -54,14 +54,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _curves(args: argparse.Namespace) -> int:
-    from sottovoce.models.detect.builder.corpora import corpus_name
-    from sottovoce.models.detect.builder.tune import curve
-    from sottovoce.models.detect.ensemble import DEFAULT
     from sottovoce.models.settings import read_spec
+    from sottovoce.models.text.detect.builder.corpora import corpus_name
+    from sottovoce.models.text.detect.builder.tune import curve
+    from sottovoce.models.text.detect.ensemble import DEFAULT
+    from sottovoce.models.text.detect.tagger import Tagger
 
     names = DEFAULT if args.detector == "default" else (args.detector,)
     *others, tagger = (read_spec("detect", name).make() for name in names)
-    if not hasattr(tagger, "scored"):
+    if not isinstance(tagger, Tagger):
         raise CorpusError(f"--curve: {args.detector} has no outside_bias; expected default, tagger or tagger:FOLDER")
     for detector in (*others, tagger):
         detector.setup()
@@ -78,7 +79,7 @@ def _curves(args: argparse.Namespace) -> int:
 
 
 def _examples(path: Path, split: str | None, limit: int | None) -> list:
-    from sottovoce.models.detect.builder.corpora import read_examples
+    from sottovoce.models.text.detect.builder.corpora import read_examples
 
     everything = list(read_examples(path))
     examples = [example for example in everything if split is None or example.split == split]

@@ -6,6 +6,8 @@ import argparse
 import dataclasses
 from typing import Any
 
+from sottovoce.pipelines.local.audio_arguments import add_audio_arguments
+
 IN_A_ROW = "corpus, recordings in a row"
 EXAMPLES = """\
   sottovoce evaluate mask
@@ -39,12 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--voice", metavar="MEMBER", help="what is listened to is spoken in this voice, as in a run")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="another draw of sentences (default 0)")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    add_audio_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     from sottovoce.models.errors import CorpusError
-    from sottovoce.pipelines import measure_alignment, measure_masking
     from sottovoce.pipelines.commands.evaluate_align import recordings, show
+    from sottovoce.pipelines.studies import measure_alignment, measure_masking
 
     aligner, masker, listener = (_loaded(family, getattr(args, family)) for family in ("align", "mask", "relisten"))
     sets: dict[str, Any] = {}
@@ -52,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         made = measure_alignment.spoken_sentences(args.sentences, "flite", args.seed)
         sets["flite, known times"] = [(item.known, item.sensitive) for item in made]
     if args.input:
-        sets[IN_A_ROW] = list(measure_alignment.joined(recordings(args.input, args.limit)))
+        sets[IN_A_ROW] = list(measure_alignment.joined(recordings(args)))
         if not sets[IN_A_ROW]:
             raise CorpusError("--input: no speaker has three recordings among those taken; allowed: a higher --limit")
     results: dict[str, Any] = {}
@@ -75,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _guard_bands(masker: Any, items: Any, guards_ms: list[float]) -> dict[str, str]:
     """What other guard bands cover, and what they cost."""
-    from sottovoce.pipelines.measure_masking import coverage
+    from sottovoce.pipelines.studies.measure_masking import coverage
 
     lines = {}
     for guard_ms in guards_ms:
@@ -86,7 +89,7 @@ def _guard_bands(masker: Any, items: Any, guards_ms: list[float]) -> dict[str, s
 
 
 def _loaded(family: str, value: str) -> Any:
-    from sottovoce.pipelines.read_locally import read_member
+    from sottovoce.pipelines.local.read_locally import read_member
 
     member = read_member(family, f"--{family}", value).make()
     member.setup()

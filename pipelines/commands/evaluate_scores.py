@@ -25,23 +25,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from sottovoce.models.metrics.linkability import measured
-    from sottovoce.models.metrics.verification import Estimate, estimates
+    from sottovoce.models.evaluation.metrics import TABLE
+    from sottovoce.models.settings import resolve
 
     mated, other = read_scores(args.mated), read_scores(args.non_mated)
-    figures = estimates(mated, other)
-    linkable = measured(mated, other)
-    figures["d_sys"] = Estimate(linkable.value, linkable.low, linkable.high)
+    figures = {name: figure for row in TABLE.values() for name, figure in resolve(row)(mated, other).items()}
     if args.json:
         out: dict[str, object] = {name: figure.value for name, figure in figures.items()}
         out |= {f"{name}_interval": [figure.low, figure.high] for name, figure in figures.items()}
-        out |= {"d_sys_by_chance": linkable.chance, "mated": len(mated), "non_mated": len(other)}
-        print(json.dumps(out, indent=2))
+        print(json.dumps(out | {"mated": len(mated), "non_mated": len(other)}, indent=2))
         return 0
     print(f"{len(mated)} mated and {len(other)} non-mated scores; 95 % intervals over draws of scores")
     for name, figure in figures.items():
-        print(f"  {name:<9} {figure.value:.4f}  ({figure.low:.4f} to {figure.high:.4f})")
-    print(f"  Shuffled labels give d_sys {linkable.chance:.4f}: what is not above that is chance.")
+        print(f"  {name:<15} {figure.value:.4f}  ({figure.low:.4f} to {figure.high:.4f})")
+    print("  Shuffled labels give d_sys_by_chance: a d_sys that is not above it is chance.")
     return 0
 
 

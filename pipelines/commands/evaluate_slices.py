@@ -41,10 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from sottovoce.models.records import Utterance
-    from sottovoce.pipelines import measure_slices
     from sottovoce.pipelines.commands.evaluate_align import show
-    from sottovoce.pipelines.job_file import read_job
-    from sottovoce.pipelines.read_locally import read_utterances
+    from sottovoce.pipelines.local.read_locally import read_utterances
+    from sottovoce.pipelines.sanitize.job_file import read_job
+    from sottovoce.pipelines.studies import measure_slices
 
     found = [record for record in read_utterances(args.input) if isinstance(record, Utterance)]
     step = max(1, len(found) // args.limit) if args.limit else 1
@@ -58,8 +58,7 @@ def run(args: argparse.Namespace) -> int:
         if args.attacker_texts
         else []
     )
-    chain, aligned = (None, []) if args.text_only else _aligned(chosen, args)
-    spoken: list[Any] = []
+    chain, loaded = (None, []) if args.text_only else _loaded(chosen, args)
     encoder = None if args.text_only else _encoder(args.encoder)
     for delta_s in args.delta:
         slicer = dataclasses.replace(slicer, min_seconds=delta_s)
@@ -67,8 +66,7 @@ def run(args: argparse.Namespace) -> int:
             pieces = list(measure_slices.cut_texts(slicer, [u.text for u in chosen], args.seconds_per_word))
         else:
             chain.slicer = slicer
-            if not spoken or chain.voice_knows_cuts:  # a voice for each slice: other cuts, other speech
-                spoken = measure_slices.hushed(chain, aligned)
+            spoken = measure_slices.protected(chain, loaded)  # a voice may change where the cuts are
             pieces = list(measure_slices.cut_speech(chain, spoken))
         found = measure_slices.linkage(pieces, encoder, texts, slicer.drop_words)
         results[f"slices of at least {delta_s:g} s"] = found
@@ -77,32 +75,36 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _encoder(name: str) -> Any:
-    from sottovoce.pipelines.read_locally import read_member
+    from sottovoce.pipelines.local.read_locally import read_member
 
     encoder = read_member("speakers", "--encoder", name).make()
     encoder.setup()
     return encoder.embed
 
 
-def _aligned(utterances: list[Any], args: argparse.Namespace) -> Any:
-    """The job's chain, and what it aligns: the same words for every length of slice."""
-    from sottovoce.models.audio import load
+def _loaded(utterances: list[Any], args: argparse.Namespace) -> Any:
+    """The job's chain, and recordings with their spans; aligned once for every length of slice, where that comes first."""
     from sottovoce.models.errors import Refusal
     from sottovoce.models.randomness import fresh_secret
-    from sottovoce.pipelines.job_file import read_job
-    from sottovoce.pipelines.speech_chain import chain_of
-    from sottovoce.transforms.corpus import open_file
+    from sottovoce.models.speech.spoken import Spoken
+    from sottovoce.pipelines.sanitize.job_file import read_job
+    from sottovoce.pipelines.studies.speech_study import speech_chain
+    from sottovoce.transforms.read.corpus import open_corpus
+    from sottovoce.transforms.speech.load import LoadAudio
 
     job = read_job(args.config, args.set)
-    chain, detector = chain_of(job, fresh_secret()), job.specs["detect"].make()
+    roots = open_corpus(args.input).audio_roots(job.sections["input"].audio_roots)
+    load = LoadAudio(roots, job.sections["audio"])
+    chain, detector, slots = speech_chain(job, fresh_secret()), job.specs["detect"].make(), job.sections["detect"]
     chain.setup()
     detector.setup()
     out = []
     for utterance in utterances:
         try:
-            found = dataclasses.replace(utterance, spans=tuple(detector.detect([utterance.text])[0]))
-            speech = load(found.audio, open_file)
-            out.append(chain.align(found, speech))
+            spans = slots.add(utterance.text, detector.detect([utterance.text])[0], utterance.slots)
+            found = dataclasses.replace(utterance, spans=tuple(spans))
+            spoken = Spoken(found, load(found))
+            out.append(chain.align(spoken) if chain.align_on == "original" else spoken)
         except Refusal:
             continue
     return chain, out

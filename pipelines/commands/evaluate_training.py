@@ -34,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from dataclasses import replace
 
-    from sottovoce.pipelines.training_chart import chart
-    from sottovoce.pipelines.training_tables import FULL, METHODS, QUICK, run_study, table
+    from sottovoce.pipelines.studies.training_chart import draw
+    from sottovoce.pipelines.studies.training_tables import FULL, METHODS, QUICK, run_study, table
 
     study = FULL if args.full else QUICK
     if args.z0 is not None:
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
         rows.append(row)
         print(table([row]).splitlines()[2], flush=True)
     (out / "table.md").write_text(table(rows))
-    (out / "chart.svg").write_text(chart(rows))
+    draw(rows, out / "chart.svg")
     print(f"\n{table(rows)}\ntable: {out / 'table.md'}   chart: {out / 'chart.svg'}")
     return 0
 

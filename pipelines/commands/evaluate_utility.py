@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sottovoce.models.errors import RunError, SettingsError
 
 if TYPE_CHECKING:
-    from sottovoce.models.metrics.utility import Cell, Score, Sentence
+    from sottovoce.models.evaluation.metrics.utility import Cell, Score, Sentence
 
 EXAMPLES = """\
   sottovoce evaluate utility --data atis.jsonl.gz snips.jsonl.gz --quick --out study
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from sottovoce.pipelines.measure_utility import STRATEGIES, read_study, run_cell, variants
+    from sottovoce.pipelines.studies.measure_utility import STRATEGIES, read_study, run_cell, variants
 
     strategies = args.strategies or STRATEGIES
     _check(args, strategies, STRATEGIES)
@@ -90,7 +90,7 @@ class _Trained:
         try:
             import torch
 
-            from sottovoce.models.metrics.understanding import Reader, Training
+            from sottovoce.models.evaluation.metrics.understanding import Reader, Training
         except ModuleNotFoundError as error:
             raise RunError(f"{error.name} is not installed; pip install 'sottovoce[bench]'") from None
         torch.set_num_threads(1)  # small batches: a second thread only waits
@@ -110,7 +110,7 @@ _HEADER = (
 
 def _row(cell: Cell, plain: Cell | None) -> str:
     """Mean and deviation over seeds of each measure, and the difference to no replacement with its 95 % interval."""
-    from sottovoce.models.metrics.utility import against
+    from sottovoce.models.evaluation.metrics.utility import against
 
     epsilon = "-" if cell.epsilon is None else f"{cell.epsilon:g}"
     shown = ""
@@ -143,7 +143,7 @@ def _keep(folder: Path, cells: Sequence[Cell]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "utility.json").write_text(json.dumps([cell.as_dict() for cell in cells], indent=1) + "\n", "utf-8")
     try:
-        from sottovoce.pipelines.utility_chart import draw
+        from sottovoce.pipelines.studies.utility_chart import draw
 
         draw(cells, folder / "utility.png")
     except ModuleNotFoundError:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
 from sottovoce.models.errors import SettingsError
+from sottovoce.pipelines.local.audio_arguments import add_audio_arguments, audio_roots_of, audio_settings_of
 
 EXAMPLES = """\
   sottovoce evaluate voice --data corpus/manifest.jsonl --anonymiser mcadams
@@ -28,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=Path,
         metavar="FOLDER",
-        help="pools of `build voice --exclude-speakers`: each speaker is spoken for by one that has not heard him",
+        help="pools of `build voice --exclude-speakers`: each speaker is spoken for by one that has not heard them",
     )
     parser.add_argument(
         "--align", default="pocketsphinx", metavar="MEMBER", help="who finds words in speech; none: nobody"
@@ -38,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=["campplus", "ge2e"],
         metavar="MEMBER",
-        help="campplus, ge2e, hf:NAME (default both)",
+        help="campplus, ge2e, wespeaker, eres2net, prosody, hf:NAME (default the first two)",
     )
     parser.add_argument(
         "--recogniser",
@@ -61,6 +63,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fine-tune", action="store_true", help="also train CAM++ on anonymised speech, once a fold (slow)"
     )
+    parser.add_argument(
+        "--calibrate",
+        metavar="MEMBER",
+        help="also attack a voice known to be weak, such as vtln: there trained ones must win",
+    )
     parser.add_argument("--seed", type=int, default=0, help="which utterances are chosen, and the folds (default 0)")
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes (default 1)")
     parser.add_argument("--out", type=Path, default=Path("out/voice"), metavar="DIR", help="plots, samples, voice.json")
@@ -68,19 +75,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--originals", type=Path, metavar="FILE", help="keep and reuse what was measured on the originals (sensitive)"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+    add_audio_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    from sottovoce.models.attacks.speaker_linkage import Design
-    from sottovoce.pipelines import measure_voice as study_of
-    from sottovoce.pipelines import voice_results
-    from sottovoce.pipelines.fine_tuned_attack import fine_tuned_results
-    from sottovoce.pipelines.read_locally import read_member, read_utterances
+    from sottovoce.models.evaluation.attacks.speaker_linkage import Design
+    from sottovoce.pipelines.local.read_locally import read_member, read_utterances
+    from sottovoce.pipelines.studies import measure_voice as study_of
+    from sottovoce.pipelines.studies import voice_results
+    from sottovoce.pipelines.studies.fine_tuned_attack import fine_tuned_results
 
     design = Design(args.enrol, args.test, tuple(args.together), args.folds, args.seed)
     voice = read_member("voice", "--anonymiser", args.anonymiser)
     chosen = study_of.choose(list(read_utterances(args.data)), design, args.speakers)
-    study = study_of.Study(
+    study = study_of.VoiceStudy(
         voice,
         None if args.align == "none" else read_member("align", "--align", args.align),
         design,
@@ -88,22 +96,44 @@ def run(args: argparse.Namespace) -> int:
         args.out,
         args.workers,
         args.fine_tune,
+        audio_roots_of(args.data, args),
+        audio_settings_of(args),
     )
     try:
         rows, refused = study_of.run(study_of.with_known(study, args.originals), chosen)
         results = voice_results.attack_results(rows, list(study.measures.encoders), design)
         if args.fine_tune:
             results += fine_tuned_results(rows, study)
+        weak = _calibration(args, study, chosen, rows) if args.calibrate else []
     finally:
         study_of.clear(study)
     if args.originals:
         study_of.keep_known(rows, args.originals)
-    return _report(args, rows, refused, results)
+    return _report(args, rows, refused, results, weak)
+
+
+def _calibration(args: argparse.Namespace, study: Any, chosen: list[Any], rows: list[Any]) -> list[Any]:
+    """What the same attackers reach on a weak voice: one that fails there proves nothing by failing elsewhere."""
+    from sottovoce.pipelines.local.read_locally import read_member
+    from sottovoce.pipelines.studies import measure_voice as study_of
+    from sottovoce.pipelines.studies import voice_results
+    from sottovoce.pipelines.studies.fine_tuned_attack import fine_tuned_results
+
+    known = {row.recording: row.before for row in rows}
+    measures = dataclasses.replace(
+        study.measures, recognisers={}, naturalness=False, listened=frozenset(), samples={}, voices={}, known=known
+    )
+    weak = dataclasses.replace(
+        study, voice=read_member("voice", "--calibrate", args.calibrate), measures=measures
+    )  # fmt: skip
+    heard, _ = study_of.run(weak, chosen)
+    found = voice_results.attack_results(heard, list(measures.encoders), study.design)
+    return found + (fine_tuned_results(heard, weak) if args.fine_tune else [])
 
 
 def _voices(pools: list[Path], voice: Any, chosen: list[Any]) -> dict[str, Any]:
     """The voice of each speaker, where pools are given; else whoever reads the figures is told if they flatter."""
-    from sottovoce.pipelines.unheard_pools import speakers_in_pool, unheard
+    from sottovoce.pipelines.studies.unheard_pools import speakers_in_pool, unheard
 
     speakers = {utterance.speaker_id for utterance in chosen}
     known = 0 if pools else speakers_in_pool(voice, speakers)
@@ -114,25 +144,27 @@ def _voices(pools: list[Path], voice: Any, chosen: list[Any]) -> dict[str, Any]:
 
 
 def _measures(args: argparse.Namespace, picked: tuple[frozenset[str], dict[str, int]], voices: dict[str, Any]) -> Any:
-    from sottovoce.models.randomness import fresh_secret
-    from sottovoce.pipelines.read_locally import read_member
-    from sottovoce.transforms.measure_voice import Measures
+    from sottovoce.models.speech.recognise import Recogniser
+    from sottovoce.pipelines.local.read_locally import read_member
+    from sottovoce.pipelines.sanitize.secret_file import passing_secret
+    from sottovoce.transforms.speech.measure_voice import Measures
 
-    encoders = {value.partition(":")[0]: read_member("speakers", "--encoder", value) for value in args.encoder}
-    recognisers = {value.partition(":")[0]: read_member("relisten", "--recogniser", value) for value in args.recogniser}
-    silent = [name for name, spec in recognisers.items() if not hasattr(spec.make(), "transcribe")]
+    encoders = {spec.name: spec for spec in (read_member("speakers", "--encoder", value) for value in args.encoder)}
+    listeners = [read_member("relisten", "--recogniser", value) for value in args.recogniser]
+    recognisers = {spec.name: spec for spec in listeners}
+    silent = [name for name, spec in recognisers.items() if not isinstance(spec.make(), Recogniser)]
     if silent:
         raise SettingsError([f"--recogniser {silent[0]}: writes nothing down; allowed: moonshine, vosk:PATH, hf:NAME"])
     (args.out / "samples").mkdir(parents=True, exist_ok=True)
     listened, samples = picked
     folder = str(args.out / "samples")
     return Measures(
-        fresh_secret(), encoders, recognisers, not args.no_naturalness, listened, samples, folder, voices=voices
+        passing_secret(), encoders, recognisers, not args.no_naturalness, listened, samples, folder, voices=voices
     )
 
 
-def _report(args: argparse.Namespace, rows: list[Any], refused: Any, results: list[Any]) -> int:
-    from sottovoce.pipelines import voice_results
+def _report(args: argparse.Namespace, rows: list[Any], refused: Any, results: list[Any], weak: list[Any]) -> int:
+    from sottovoce.pipelines.studies import voice_results
 
     worth = voice_results.worth(rows)
     worst = {count: voice_results.worst(results, count) for count in args.together}
@@ -140,6 +172,7 @@ def _report(args: argparse.Namespace, rows: list[Any], refused: Any, results: li
         "anonymiser": args.anonymiser,
         "worst_eer": {str(count): found.eer.value for count, found in worst.items() if found},
         "attacks": [result.to_json() for result in results],
+        "calibration": [result.to_json() for result in weak],
         "worth": worth,
         "refused": dict(refused),
     }
@@ -156,6 +189,8 @@ def _report(args: argparse.Namespace, rows: list[Any], refused: Any, results: li
             print(
                 f"worst case, {count} utterance(s): EER {100 * found.eer.value:.1f} % ({found.attack.attacker}, {found.encoder})"
             )
+    if weak:
+        print(f"\nthe same attackers on {args.calibrate}, which is known to be weak\n{voice_results.table(weak)}")
     print()
     for name, figures in worth.items():
         print(f"{name:<30} " + ", ".join(f"{key} {value:.3g}" for key, value in figures.items()))
@@ -171,6 +206,6 @@ def _draw(results: list[Any], out: Path) -> None:
     except ImportError:
         print("no plots: matplotlib is not installed; pip install 'sottovoce[speakers]'")
         return
-    from sottovoce.pipelines.voice_chart import draw
+    from sottovoce.pipelines.studies.voice_chart import draw
 
     draw(results, out / "scores.png")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import BinaryIO
 
 from sottovoce.models.errors import RunError
 from sottovoce.models.export import TABLE
@@ -24,31 +23,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from sottovoce.models.export.committed import CommittedRun
     from sottovoce.models.export.folder import export
+    from sottovoce.pipelines.sanitize.run_files import open_committed
 
-    committed = CommittedRun(args.run, _open_remote if "://" in args.run else _open_local)
+    committed = open_committed(args.run)
     try:
         counts = export(committed, args.format, args.output, force=args.force)
     except OSError as error:
         raise RunError(f"{args.output} could not be written: {error.strerror}; nothing was left there") from None
-    print(f"{committed.run_id} as {args.format} in {args.output}")
+    print(
+        f"{committed.run_id} as {args.format} in {args.output}: may be handed on, as may the run; OUT/private may not"
+    )
     for name, count in counts.items():
         print(f"  {name:<14} {count:>9,} records")
     return 0
-
-
-def _open_local(path: str) -> BinaryIO:
-    return open(path, "rb")
-
-
-def _open_remote(uri: str) -> BinaryIO:
-    """Whatever Beam's filesystems read. Imported here: a local export does not wait for Beam."""
-    from apache_beam.io.filesystem import CompressionTypes
-    from apache_beam.io.filesystems import FileSystems
-
-    try:
-        return FileSystems.open(uri, compression_type=CompressionTypes.UNCOMPRESSED)
-    except ValueError:  # Beam's way to say that it knows no such scheme
-        scheme = uri.partition("://")[0]
-        raise RunError(f"--run: nothing here reads {scheme}://; gs:// needs pip install 'sottovoce[gcp]'") from None

@@ -14,15 +14,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from sottovoce.pipelines.detached import finish
-    from sottovoce.pipelines.print_summary import print_summary
-    from sottovoce.pipelines.run_folder import RunFolder
+    from sottovoce.pipelines.remote.detached import finish
+    from sottovoce.pipelines.sanitize.one_writer import one_writer
+    from sottovoce.pipelines.sanitize.print_summary import print_summary
+    from sottovoce.pipelines.sanitize.run_folder import open_run
 
-    output, _, name = args.run.rstrip("/").rpartition("/")
-    folder = RunFolder(output or ".", name)
+    folder = open_run(args.run)
     finished = folder.committed()
     if finished is not None:
         print_summary(folder, finished, "was finished before; nothing was done")
     else:
-        print_summary(folder, finish(folder), "is committed")
+        with one_writer(folder.places.output.uri, f"finish {folder.name}", finishing=folder.name) as lock:
+            committed = finish(folder, lock)
+        print_summary(folder, committed, "is committed")
     return 0

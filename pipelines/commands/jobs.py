@@ -10,7 +10,7 @@ from sottovoce.models.errors import RunError
 from sottovoce.models.launch import JobStatus
 
 if TYPE_CHECKING:
-    from sottovoce.pipelines.training_marker import Marker
+    from sottovoce.pipelines.training.marker import Marker
 
 EXAMPLES = """\
   sottovoce jobs status out                        every run of a folder
@@ -28,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from sottovoce.pipelines.start_training import open_run
-    from sottovoce.pipelines.training_marker import read_marker
+    from sottovoce.pipelines.sanitize.run_folder import open_run
+    from sottovoce.pipelines.training.marker import read_marker
 
     marker = read_marker(open_run(args.run))
     if args.action == "status" and marker is None:
@@ -48,15 +48,17 @@ def run(args: argparse.Namespace) -> int:
 def _show_all(args: argparse.Namespace) -> int:
     from apache_beam.io.filesystems import FileSystems
 
-    from sottovoce.pipelines.run_folder import MARKER
-    from sottovoce.pipelines.start_training import open_run
-    from sottovoce.pipelines.training_marker import read_marker
+    from sottovoce.models.runs.places import OutputPlaces
+    from sottovoce.pipelines.sanitize.run_folder import RunFolder
+    from sottovoce.pipelines.training.marker import read_marker
 
-    found = FileSystems.match([FileSystems.join(args.run, "*", MARKER)])[0].metadata_list
+    every = OutputPlaces.of(args.run).run("*").training_marker
+    found = FileSystems.match([every])[0].metadata_list
     if not found:
         raise RunError(f"{args.run}: no training was started from a run here")
-    for path in sorted(marker.path for marker in found):
-        marker = read_marker(open_run(FileSystems.split(path)[0]))
+    place = every.split("/").index("*")
+    for name in sorted(marker.path.split("/")[place] for marker in found):
+        marker = read_marker(RunFolder(args.run, name))
         if marker is not None:
             _show(marker, args)
     return 0
@@ -78,9 +80,11 @@ def _show(marker: Marker, args: argparse.Namespace) -> int:
 def _print(marker: Marker, status: JobStatus, as_json: bool) -> None:
     job_id = marker.handle.job_id if marker.handle else ""
     row = {"run": marker.run_id, "launcher": marker.launch["use"], "job": job_id, "attempt": marker.attempt}
-    row |= {"state": status.state, "detail": status.detail}
+    row |= {"state": status.state, "detail": status.detail, "to_be_trained_anew_since": marker.stale}
     if as_json:
         print(json.dumps(row), flush=True)
     else:
         detail = f"  ({status.detail})" if status.detail else ""
+        if marker.stale is not None:
+            detail += f"  to be trained anew: records were erased on {marker.stale[:10]} (start-training --retry)"
         print(f"{row['run']}  {row['launcher']}  {job_id}  {status.state}{detail}", flush=True)

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from sottovoce.pipelines.cumulative_ledger import cumulative_ledger
+    from sottovoce.pipelines.nightly.cumulative_ledger import cumulative_ledger
 
     budget = args.speaker_epsilon
     if budget is not None and not 0 <= budget < math.inf:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from sottovoce.models.errors import SettingsError
+from sottovoce.pipelines.local.audio_arguments import add_audio_arguments, load_audio_of
 
 EXAMPLES = """\
   sottovoce mask --input examples/demo --output masked --types PHONE EMAIL
@@ -32,18 +32,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mask", default="silence", metavar="MEMBER", help="silence, tone, noise or {use: name, ...}")
     parser.add_argument("--relisten", default="pocketsphinx", metavar="MEMBER", help="who listens to masked speech")
     parser.add_argument("--max-seconds", type=float, default=120.0, metavar="S", help="longest recording (default 120)")
+    add_audio_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     entries = (*args.words, *_lines(args.word_file))
     if not entries and not args.types:
         raise SettingsError(["nothing to mask: give --words, --word-file or --types"])
-    from sottovoce.models.audio import AudioLimits
-    from sottovoce.models.mask.word_list import WordList
     from sottovoce.models.randomness import fresh_secret
-    from sottovoce.pipelines.mask_batch import MaskBatch
-    from sottovoce.pipelines.read_locally import read_member, read_utterances
-    from sottovoce.transforms.corpus import open_file
+    from sottovoce.models.text.detect.word_list import WordList
+    from sottovoce.pipelines.local.mask_batch import MaskBatch
+    from sottovoce.pipelines.local.read_locally import read_member, read_utterances
 
     batch = MaskBatch(
         word_list=WordList(entries),
@@ -53,11 +52,12 @@ def run(args: argparse.Namespace) -> int:
         aligner=read_member("align", "--align", args.align).make(),
         masker=read_member("mask", "--mask", args.mask).make(),
         listener=read_member("relisten", "--relisten", args.relisten).make(),
-        limits=AudioLimits(max_s=args.max_seconds),
+        load=load_audio_of(args.input, args, max_seconds=args.max_seconds),
     )
-    _refuse_unknown_types(batch.types or (), batch.detector)
+    if batch.detector is not None:
+        _refuse_unknown_types(batch.types or (), batch.detector.finds())
     batch.setup()
-    counts = batch.run(read_utterances(args.input), args.output, fresh_secret(), args.keep_ids, open_file)
+    counts = batch.run(read_utterances(args.input), args.output, fresh_secret(), args.keep_ids)
     print(f"{args.output}: voices are the original ones, and words that nobody listed or found are still in them")
     for name, count in sorted(counts.items()):
         print(f"  {count:>9,}  {name}")
@@ -67,14 +67,12 @@ def run(args: argparse.Namespace) -> int:
     return 0 if counts["masked"] else 1
 
 
-def _refuse_unknown_types(types: tuple[str, ...], detector: Any) -> None:
-    """A misspelt type would leave what was meant in clear. Detectors with a fixed set of types say which."""
-    known = getattr(detector, "types", None)
-    unknown = [kind for kind in types if isinstance(known, tuple) and kind not in known]
+def _refuse_unknown_types(types: tuple[str, ...], known: frozenset[str] | None) -> None:
+    """A misspelt type would leave what was meant in clear."""
+    unknown = [kind for kind in types if known is not None and kind not in known]
     if unknown:
-        raise SettingsError(
-            [f"--types {' '.join(unknown)}: not found by this detector; allowed: {', '.join(known or ())}"]
-        )
+        allowed = ", ".join(sorted(known or ()))
+        raise SettingsError([f"--types {' '.join(unknown)}: not found by this detector; allowed: {allowed}"])
 
 
 def _lines(path: Path | None) -> list[str]:

@@ -21,7 +21,7 @@ one line of JSON tells what was done; exit codes:
   1   failed; nothing was committed, and the next night takes it up
   2   the settings are wrong
   3   the night is done, but its training was not started: `training` says why
-  75  another night is still at work (try later)
+  75  another night or run is still at work in OUT (try later)
 """
 
 EXIT_NOT_TRAINED = 3
@@ -32,7 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", required=True, metavar="JOB.yaml", help="the job, with its `nightly` section")
     parser.add_argument("--input", metavar="CORPUS", help="wins over nightly.input")
     parser.add_argument("--output", metavar="OUT", help="wins over nightly.output")
-    parser.add_argument("--secret-file", metavar="F", help="wins over nightly.secret_file")
+    parser.add_argument(
+        "--secret-file", metavar="F", help="wins over nightly.secret_file; without either OUT keeps its own"
+    )
     parser.add_argument("--runner", choices=("direct", "flink", "dataflow"), default="direct", help="default: direct")
     parser.add_argument(
         "--workers", type=int, default=1, metavar="N", help="processes of the direct runner (default 1)"
@@ -42,29 +44,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from sottovoce.pipelines.job_file import read_job
-    from sottovoce.pipelines.secret_file import read_secret
+    from sottovoce.pipelines.sanitize.job_file import read_job
+    from sottovoce.pipelines.sanitize.one_secret import secret_for
 
     job_file = read_job(args.config, args.set)
     settings = job_file.sections["nightly"]
     input_uri, output = args.input or settings.input, args.output or settings.output
-    secret_file = args.secret_file or settings.secret_file
-    missing = {"input": input_uri, "output": output, "secret_file": secret_file}
+    missing = {"input": input_uri, "output": output}
     problems = [
         f"nightly.{name}: missing; give it in the job or as a flag" for name, value in missing.items() if not value
     ]
     if problems:
         raise SettingsError(problems)
-    secret, training = read_secret(secret_file), read_then_train(args, job_file.sinks)
+    secret = secret_for(output, args.secret_file or settings.secret_file)
+    training = read_then_train(args, job_file.sinks)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
-    from sottovoce.pipelines.nightly import AnotherNight, run_night
-    from sottovoce.pipelines.run import Order
+    from sottovoce.pipelines.nightly.nights import run_night
+    from sottovoce.pipelines.sanitize.one_writer import Busy
+    from sottovoce.pipelines.sanitize.run import Order
 
     order = Order(job_file, input_uri, output, secret, args.runner, args.workers, tuple(args.beam_arguments))
     try:
         summary = run_night(order, settings, training)
-    except AnotherNight as error:
+    except Busy as error:
         print(json.dumps({"status": "busy", "error": str(error)}))
         return EXIT_BUSY
     except SottovoceError as error:

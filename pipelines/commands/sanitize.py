@@ -9,6 +9,10 @@ import sys
 from sottovoce.models.errors import SettingsError
 from sottovoce.pipelines.commands.start_training import add_then_train, print_started, read_then_train
 
+SECRET_HELP = (
+    "key of all draws: a file, URI, env:SOTTOVOCE_NAME or Beam's type:GcpSecret;... (default: OUT keeps its own)"
+)
+
 EXAMPLES = """\
   sottovoce sanitize --input examples/demo --output out
   sottovoce sanitize --input corpus/manifest.jsonl --output out --config job.yaml --secret-file secret
@@ -26,34 +30,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers", type=int, default=1, metavar="N", help="processes of the direct runner (default 1)"
     )
-    parser.add_argument("--secret-file", metavar="F", help="key of all draws, 16 bytes or more; without it a fresh one")
+    parser.add_argument("--secret-file", metavar="F", help=SECRET_HELP)
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change one value of the job")
     parser.add_argument(
         "--max-failures", metavar="N", help="stop when more records fail: a number, or a share like 0.1"
     )
     parser.add_argument("--dry-run", action="store_true", help="print the plan and touch nothing")
-    parser.add_argument("--force", action="store_true", help="replace the run if it is finished already")
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="replace the run if it is finished already, and release again what other runs in OUT have taken",
+    )
     add_then_train(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    from sottovoce.pipelines.job_file import read_job
-    from sottovoce.pipelines.secret_file import read_secret
+    from sottovoce.pipelines.sanitize.job_file import read_job
+    from sottovoce.pipelines.sanitize.one_secret import secret_for
 
     assignments = list(args.set)
     if args.max_failures is not None:
         assignments.append(f"limits.max_failures={args.max_failures}")
     if args.workers < 1:
         raise SettingsError([f"--workers: {args.workers} must be at least 1"])
-    job_file, secret = read_job(args.config, assignments), read_secret(args.secret_file)
+    job_file, secret = read_job(args.config, assignments), secret_for(args.output, args.secret_file)
     training = read_then_train(args, job_file.sinks)
 
     # A scheduler ends a job with SIGTERM: the lock is then released as on Ctrl-C.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
-    from sottovoce.pipelines.plan import print_plan
-    from sottovoce.pipelines.print_summary import print_summary
-    from sottovoce.pipelines.run import Order, execute, prepare
+    from sottovoce.pipelines.sanitize.one_writer import one_writer
+    from sottovoce.pipelines.sanitize.plan import print_plan
+    from sottovoce.pipelines.sanitize.print_summary import print_summary
+    from sottovoce.pipelines.sanitize.run import Order, execute, prepare, remember
 
     order = Order(job_file, args.input, args.output, secret, args.runner, args.workers, tuple(args.beam_arguments))
     prepared = prepare(order)
@@ -61,12 +70,17 @@ def run(args: argparse.Namespace) -> int:
         print_plan(prepared.job, prepared.corpus, args.runner)
         return 0
     finished = prepared.folder.committed()
-    if finished is not None and not args.force:
-        print_summary(prepared.folder, finished, "was finished before; nothing was done (use --force to replace it)")
+    if finished is None or args.force:
+        with one_writer(args.output, prepared.folder.name):
+            # Asked again: an erasure that was cut off may have been completed just now.
+            finished = None if args.force else prepared.folder.committed()
+            committed = finished or execute(remember(prepared, args.force))
+    if finished is None:
+        print_summary(prepared.folder, committed, "is committed")
     else:
-        print_summary(prepared.folder, execute(prepared), "is committed")
+        print_summary(prepared.folder, finished, "was finished before; nothing was done (use --force to replace it)")
     if training is not None:
-        from sottovoce.pipelines.start_training import start_training
+        from sottovoce.pipelines.training.start_training import start_training
 
         print_started(start_training(prepared.folder.uri, training), prepared.folder.uri)
     return 0

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from sottovoce.models.errors import SettingsError
 
 if TYPE_CHECKING:
-    from sottovoce.pipelines.start_training import Started
-    from sottovoce.pipelines.training_order import TrainingOrder
+    from sottovoce.pipelines.training.order import TrainingOrder
+    from sottovoce.pipelines.training.start_training import Started
 
 EXAMPLES = """\
   sottovoce start-training --run out/run-0123456789ab --config train.yaml
@@ -34,13 +34,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", required=True, metavar="TRAIN.yaml", help="settings of `sottovoce train`")
     _add_launch(parser)
     parser.add_argument(
-        "--retry", action="store_true", help="start again, from the checkpoint, after a job that failed"
+        "--retry",
+        action="store_true",
+        help="start again: from the checkpoint after a job that failed, afresh after `sottovoce forget`",
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    from sottovoce.pipelines.start_training import start_training
-    from sottovoce.pipelines.training_order import read_order
+    from sottovoce.pipelines.training.order import read_order
+    from sottovoce.pipelines.training.start_training import start_training
 
     print_started(start_training(args.run, read_order(args.config, args.launch or LOCAL), args.retry), args.run)
     return 0
@@ -58,7 +60,8 @@ def add_then_train(parser: argparse.ArgumentParser) -> None:
 
 def read_then_train(args: argparse.Namespace, sinks: Container[str]) -> TrainingOrder | None:
     """The order, checked before the run begins."""
-    from sottovoce.pipelines.training_order import SINK, read_order
+    from sottovoce.models.training.rows import SINK
+    from sottovoce.pipelines.training.order import read_order
 
     if args.then_train is None:
         if args.launch is not None:
@@ -76,4 +79,6 @@ def print_started(started: Started, run: str) -> None:
         print(f"gate  {line}")
     word = "was started before" if started.already else "started"
     print(f"training {word}: {marker.launch['use']} job {marker.handle.job_id}")
+    if marker.stale is not None:
+        print(f"records were erased on {marker.stale[:10]}: train the model anew with --retry")
     print(f"follow it with: sottovoce jobs status {run} --watch")

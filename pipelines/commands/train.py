@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 EXAMPLES = """\
-  sottovoce train --data out/run-0123456789ab/slu --config train.yaml
+  sottovoce train --data out/run-0123456789ab --config train.yaml
   sottovoce train --data sentences.jsonl.gz --config train.yaml --out trained
   sottovoce train --data sentences.jsonl.gz --config train.yaml --out trained --resume
   torchrun --nproc-per-node=2 -m sottovoce.pipelines.cli train --data sentences.jsonl.gz --config train.yaml --out trained
@@ -18,23 +18,26 @@ train.yaml:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--data", required=True, help="the slu folder of a committed run, or JSON lines of tokens and tags"
-    )
+    parser.add_argument("--data", required=True, help="a committed run, or JSON lines of tokens and tags")
     parser.add_argument("--config", required=True, metavar="TRAIN.yaml", help="settings; docs/training.md lists them")
-    parser.add_argument("--out", metavar="DIR", help="(training/model beside the data)")
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        help="DIR/model is for others, DIR/private is not (OUT/trained/RUN, or training beside the data)",
+    )
+    parser.add_argument("--private-out", metavar="DIR", help="in place of DIR/private (for a run: its private state)")
+    parser.add_argument(
+        "--commit", metavar="SHA256", help="of the run: train on this commit only (start-training gives it)"
+    )
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint, if there is one")
-    parser.add_argument("--secret-file", metavar="F", help="key of all draws, 16 bytes or more; without it a fresh one")
 
 
 def run(args: argparse.Namespace) -> int:
-    from sottovoce.pipelines.secret_file import read_secret
-    from sottovoce.pipelines.train_model import train
+    from sottovoce.pipelines.training.train_model import train
+    from sottovoce.pipelines.training.training_places import places_for
 
-    data = mounted(args.data)
-    out = mounted(args.out) if args.out else str(Path(data).absolute().parent / "training" / "model")
-    secret = read_secret(args.secret_file) if args.secret_file else None
-    train(data, mounted(args.config), out, args.resume, secret)
+    data, out, private = (path and mounted(path) for path in (args.data, args.out, args.private_out))
+    train(data, mounted(args.config), places_for(data, out, private), args.resume, args.commit)
     return 0
 
 

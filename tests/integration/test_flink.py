@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from flink_cluster import Cluster
 from staging_pool import can_build, staging_pool
-from whole_runs import DEMO, demo_records, everything, only_run, sottovoce, write_manifest
+from whole_runs import DEMO, demo_records, everything, only_run, private_of, sottovoce, write_manifest, write_secret
 
 pytestmark = [
     pytest.mark.flink,
@@ -42,9 +42,7 @@ def cluster():
 
 @pytest.fixture(scope="module")
 def secret(tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("secret") / "secret"
-    path.write_bytes(b"the secret of these tests, long enough")
-    return path
+    return write_secret(tmp_path_factory.mktemp("secret") / "secret")
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +105,7 @@ def test_logs_of_the_cluster_hold_nothing_of_the_corpus(cluster, on_flink, secre
 def wait_for_staged_audio(process: subprocess.Popen, output: Path) -> None:
     """Staged slices show that the speech stages are in the middle of their work."""
     deadline = time.monotonic() + 900
-    while not any(path.stat().st_size for path in output.glob("*/_work/audio/*")):
+    while not any(path.stat().st_size for path in output.glob("private/runs/*/work/audio/*")):
         if process.poll() is not None:
             raise AssertionError(f"the run ended before a TaskManager could be killed: {process.stderr.read()[-2000:]}")
         assert time.monotonic() < deadline
@@ -130,7 +128,7 @@ def test_a_lost_taskmanager_loses_no_record_and_commits_nothing_early(cluster, l
     run = only_run(tmp_path)
     assert everything(run) == everything(local)
     assert counts(run)["rows"] == counts(local)["rows"] and counts(run)["by_reason"] == counts(local)["by_reason"]
-    assert not list(run.rglob("*.part")) and not (run / "_work").exists()
+    assert not list(run.rglob("*.part")) and not (private_of(run) / "work").exists()
 
 
 @pytest.fixture(scope="module")
@@ -163,5 +161,5 @@ def test_workers_without_the_project_get_it_staged(cluster, text, text_locally, 
         workers = list(home.glob("worker.*"))
     assert everything(only_run(tmp_path / "out")) == everything(text_locally)
     assert workers and all(
-        list(worker.glob("env/lib/*/site-packages/sottovoce/transforms/stage.py")) for worker in workers
+        list(worker.glob("env/lib/*/site-packages/sottovoce/transforms/engine/stage.py")) for worker in workers
     )

@@ -1,10 +1,9 @@
 from pathlib import Path
 
 import pytest
+from whole_runs import write_secret
 
 
 @pytest.fixture
 def secret_file(tmp_path: Path) -> Path:
-    path = tmp_path / "secret"
-    path.write_bytes(b"the secret of this test, long enough")
-    return path
+    return write_secret(tmp_path / "secret")

@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sottovoce.models.ledger.book import open_book, to_json
-from sottovoce.models.records import LedgerEntry
+from sottovoce.models.ledger.entries import LedgerEntry
+from sottovoce.models.runs.run_files import LocalFiles, list_files
 
 
 def make_run(
-    folder: Path, *, rows: int = 4, read: int = 100, failed: int = 2, entries: tuple[LedgerEntry, ...] = ()
+    folder: Path, *, rows: int = 4, read: int = 100, failed: int = 2, entries: tuple[LedgerEntry, ...] | None = None
 ) -> Path:
+    """By default every detected unit was replaced, whatever it was."""
+    entries = (replacement({"unit": 0.0}),) if entries is None else entries
     (folder / "slu").mkdir(parents=True)
     part = folder / "slu" / "part-00000-of-00001.parquet"
     examples = [{"id": f"{i:032x}", "text": "turn it on", "intent": "on", "slots": []} for i in range(rows)]
     pq.write_table(pa.Table.from_pylist(examples), part)
-    book = open_book(folder.name, "2025-01-01T00:00:00+00:00", entries, ["slu"])
+    book = open_book(folder.name, "2025-01-01T00:00:00+00:00", entries, ["the number of examples"])
     (folder / "ledger.json").write_text(to_json(book))
-    shard = {
-        "path": f"slu/{part.name}",
-        "sink": "slu",
-        "rows": rows,
-        "bytes": part.stat().st_size,
-        "sha256": hashlib.sha256(part.read_bytes()).hexdigest(),
-    }
-    counts = {"read": read, "failed": failed, "by_reason": {}}
-    committed = {"run_id": folder.name, "created": "2025-01-01T00:00:00+00:00", "shards": [shard], "counts": counts}
-    (folder / "_COMMITTED.json").write_text(json.dumps(committed))
+    return commit(folder, counts={"read": read, "failed": failed, "by_reason": {}})
+
+
+def commit(folder: Path, counts: dict[str, Any] | None = None) -> Path:
+    """Vouch for what lies in the folder now, as the end of a run does."""
+    files = list_files(LocalFiles(str(folder)))
+    shards = [
+        {"path": path, "sink": path.split("/")[0], "rows": pq.read_metadata(folder / path).num_rows, **entry}
+        for path, entry in files.items()
+        if path.endswith(".parquet")
+    ]
+    record = {"run_id": folder.name, "created": "2025-01-01T00:00:00+00:00", "counts": counts or {}}
+    (folder / "_COMMITTED.json").write_text(json.dumps(record | {"shards": shards, "files": files}))
     return folder
 
 

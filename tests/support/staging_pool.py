@@ -56,7 +56,13 @@ def staging_pool(home: Path, port: int) -> Iterator[Path]:
     """A pool on the port; yields the folder in which each worker has its own (`worker.*`)."""
     with (home / "pool.log").open("wb") as log:
         pool = subprocess.Popen(
-            [sys.executable, "-m", "sottovoce.pipelines.worker_pool", f"--port={port}", f"--boot={start_script(home)}"],
+            [
+                sys.executable,
+                "-m",
+                "sottovoce.pipelines.remote.worker_pool",
+                f"--port={port}",
+                f"--boot={start_script(home)}",
+            ],
             stderr=log,
         )
     try:

@@ -1,6 +1,6 @@
 """Cloud Storage in memory, on loopback: the JSON requests of Google's client that Beam's file system makes.
 
-`ifGenerationMatch=0` is honoured, since an exclusive creation rests on it.
+`ifGenerationMatch` is honoured, since exclusive creation and replacement rest on it; a generation is made from the content.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import base64
 import json
 import re
 import threading
+import zlib
 from email import message_from_bytes
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -22,7 +23,6 @@ Answer = tuple[int, dict[str, str], bytes]
 class StorageStandIn:
     def __init__(self) -> None:
         self.objects: dict[tuple[str, str], bytes] = {}
-        self._generation = 0
         self._uploads: dict[str, tuple[tuple[str, str], bytes]] = {}
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -77,7 +77,8 @@ class StorageStandIn:
         if query.get("uploadType") == "multipart":
             described, content = _parts(headers["Content-Type"], body)
             key = (path.split("/b/")[1].split("/")[0], json.loads(described)["name"])
-            if query.get("ifGenerationMatch") == "0" and key in self.objects:
+            wanted = query.get("ifGenerationMatch")
+            if wanted is not None and wanted != (_generation(self.objects[key]) if key in self.objects else "0"):
                 return _json(412, {"error": {"code": 412, "message": "Precondition Failed"}})
             self.objects[key] = content
             return _json(200, self._describe(key))
@@ -105,14 +106,13 @@ class StorageStandIn:
         return 200, {"Content-Type": 'multipart/mixed; boundary="cut"'}, parts + b"--cut--"
 
     def _describe(self, key: tuple[str, str]) -> dict[str, Any]:
-        self._generation += 1
         return {
             "bucket": key[0],
             "name": key[1],
             "size": str(len(self.objects[key])),
             "crc32c": _checksum(self.objects[key]),
             "updated": "2025-01-01T00:00:00.000Z",
-            "generation": str(self._generation),
+            "generation": _generation(self.objects[key]),
         }
 
     def _handler(stand_in) -> type[BaseHTTPRequestHandler]:
@@ -134,13 +134,17 @@ class StorageStandIn:
         return Handler
 
 
+def _generation(content: bytes) -> str:
+    return str(1 + zlib.crc32(content))
+
+
 def _checksum(content: bytes) -> str:
     return base64.b64encode(google_crc32c.Checksum(content).digest()).decode()
 
 
 def _content(content: bytes, wanted: str | None) -> Answer:
     """All of it, or the range that a reader asks for after a seek. The checksum is always that of the whole."""
-    headers = {"X-Goog-Hash": f"crc32c={_checksum(content)}", "X-Goog-Generation": "1"}
+    headers = {"X-Goog-Hash": f"crc32c={_checksum(content)}", "X-Goog-Generation": _generation(content)}
     if wanted is None:
         return 200, headers, content
     begin, end = re.fullmatch(r"bytes=(\d+)-(\d*)", wanted).groups()

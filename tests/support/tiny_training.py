@@ -5,9 +5,9 @@ import random
 
 from sottovoce.models.records import Source
 from sottovoce.models.training.batches import encode
-from sottovoce.models.training.bert import Bert
-from sottovoce.models.training.clc import Clc
 from sottovoce.models.training.examples import Example, labels_of
+from sottovoce.models.training.networks.bert import Bert
+from sottovoce.models.training.networks.clc import Clc
 
 TINY = {
     "clc": Clc(hidden=8, word_size=8, buckets=64, filters=4, character_size=4),
@@ -53,13 +53,13 @@ def bench_for(settings, name="clc", count=40, rank=0, processes=1, secret=b"a se
     import torch
 
     from sottovoce.models.randomness import Secret
-    from sottovoce.models.training.alpha import measure_alphas
-    from sottovoce.models.training.edp import Workbench
-    from sottovoce.models.training.flat import FlatGradients
-    from sottovoce.models.training.noise import NoiseSource
-    from sottovoce.models.training.plan import make_plan
-    from sottovoce.models.training.processes import Processes
-    from sottovoce.models.training.sampling import Sampler
+    from sottovoce.models.training.loop.processes import Processes
+    from sottovoce.models.training.privacy.alpha import measure_alphas
+    from sottovoce.models.training.privacy.edp import Workbench
+    from sottovoce.models.training.privacy.flat import FlatGradients
+    from sottovoce.models.training.privacy.noise import NoiseSource
+    from sottovoce.models.training.privacy.plan import make_plan
+    from sottovoce.models.training.privacy.sampling import Sampler
 
     torch.manual_seed(0)
     network, rows, _ = tiny(name, count)
@@ -71,7 +71,7 @@ def bench_for(settings, name="clc", count=40, rank=0, processes=1, secret=b"a se
         units=[[row] for row in range(len(rows))],
         plan=plan,
         sampler=Sampler(key, settings.drawn_by, len(rows), settings.batch_size, settings.n_micro),
-        secret=key,
+        key=key,
         processes=Processes(rank, processes, cpu),
         flat=flat,
         noise=NoiseSource(key, len(flat.vector), cpu),
@@ -86,8 +86,8 @@ def gradient_in_process(rank, processes, port, settings_list, folder):
 
     import torch
 
-    from sottovoce.models.training.edp import gradient_of_step
-    from sottovoce.models.training.processes import join
+    from sottovoce.models.training.loop.processes import join
+    from sottovoce.models.training.privacy.edp import gradient_of_step
 
     torch.set_num_threads(1)
     os.environ.update(RANK=str(rank), WORLD_SIZE=str(processes), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
@@ -106,8 +106,8 @@ def die_at_step(argv, fatal):
 
     import torch
 
-    from sottovoce.pipelines import train_model
     from sottovoce.pipelines.cli import main
+    from sottovoce.pipelines.training import train_model
 
     torch.set_num_threads(1)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import json
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,15 +29,34 @@ def demo_records(count: int | None = None) -> list[dict]:
 
 
 def write_manifest(folder: Path, records: list[dict | str | bytes]) -> Path:
-    """Dictionaries become JSON; text and bytes stand as they are (broken lines)."""
+    """Dictionaries become JSON; text and bytes stand as they are (broken lines). Demo speech comes to lie beside it."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = []
     for record in records:
-        line = json.dumps(record) if isinstance(record, dict) else record
+        line = json.dumps(_beside(folder, record)) if isinstance(record, dict) else record
         lines.append(line if isinstance(line, bytes) else line.encode())
     path = folder / "manifest.jsonl"
     path.write_bytes(b"\n".join(lines) + b"\n")
     return path
+
+
+def write_secret(path: Path, name: str = "of this test") -> Path:
+    """A secret file as one should be: 32 bytes that look random, readable by its owner. The same for the same name."""
+    path.write_bytes(hashlib.sha256(f"secret {name}".encode()).digest())
+    path.chmod(0o600)
+    return path
+
+
+def _beside(folder: Path, record: dict) -> dict:
+    """A recording is read only from beside its manifest, unless the job says more."""
+    source = Path(str(record.get("audio_filepath", "")))
+    if not source.is_relative_to(DEMO):
+        return record
+    copy = folder / "demo" / source.relative_to(DEMO)
+    if not copy.exists() and source.exists():
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, copy)
+    return record | {"audio_filepath": str(copy)}
 
 
 def sottovoce(*arguments: object, check: bool = True) -> subprocess.CompletedProcess:
@@ -76,14 +97,26 @@ def _checked(done: subprocess.CompletedProcess, check: bool) -> subprocess.Compl
 
 
 def only_run(output: Path) -> Path:
-    (run,) = output.iterdir()
+    (run,) = (path for path in output.iterdir() if path.name != "private")
     return run
 
 
+def private_of(run: Path) -> Path:
+    """Where the run keeps what may not be handed on."""
+    return run.parent / "private" / "runs" / run.name
+
+
 def rows(run: Path, sink: str) -> list[dict]:
-    return [row for part in sorted(run.glob(f"{sink}/*.parquet")) for row in pq.read_table(part).to_pylist()]
+    root = private_of(run) if sink in ("failures", "state", "index") else run
+    return [row for part in sorted(root.glob(f"{sink}/*.parquet")) for row in pq.read_table(part).to_pylist()]
 
 
 def everything(run: Path) -> dict[str, list[dict]]:
     """Every record of a run, by sink: two runs are equal when these are."""
     return {sink: rows(run, sink) for sink in ("stt_am", "stt_lm", "slu", "dm", "failures")}
+
+
+def texts_of(run: Path) -> list[str]:
+    """Every text of the sinks of text, a dialogue's turns one by one."""
+    lines = [row["text"] for sink in ("stt_lm", "slu") for row in rows(run, sink)]
+    return lines + [turn["text"] for row in rows(run, "dm") for turn in row["turns"]]

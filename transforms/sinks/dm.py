@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from sottovoce.models.forget.whose import Part, part_of_utterance
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import DialogueExample, DialogueTurn, Slot, SluExample, Utterance
-from sottovoce.transforms.rows import Row, origin_of, to_row
-from sottovoce.transforms.sinks.replaced_text import ReplacedText
-
-TURN = "turn"
+from sottovoce.transforms.sinks.sink import ReplacedText
+from sottovoce.transforms.write.rows import Row, origin_of, to_row
 
 
 class DialogueSink(ReplacedText):
     record_type = DialogueExample
     rows_per_shard = 10_000
-    stages = "replace -> regroup"
+    stages = ("replace", "regroup")
+    holds = "whole dialogues, for dialogue management"
+    released = (
+        "the number of dialogues, and the number and order of their turns",
+        "the intent label of each turn, the name and place of each slot, and every character that no detector marked",
+    )
 
     @staticmethod
     def row(utterance: Utterance, secret: Secret) -> Row:
-        """One turn, as an example of its own under the alias of its dialogue, with its number."""
+        """One turn, as an example of its own under the alias of its dialogue."""
         alias = secret.token("dialogue alias", utterance.dialogue_id)
         example = SluExample(alias, utterance.text, utterance.intent, utterance.slots, utterance.language)
-        return to_row(origin_of(secret, utterance), utterance.source, example, **{TURN: utterance.turn})
+        part = part_of_utterance(secret, utterance)._replace(turn=utterance.turn, language=utterance.language)
+        return to_row(origin_of(secret, utterance), utterance.source, example, part)
 
     @staticmethod
     def assemble(turns: Iterable[Row]) -> list[Row]:
@@ -33,17 +38,23 @@ class DialogueSink(ReplacedText):
             dialogues.setdefault(turn.columns["id"], []).append(turn)
         return [_dialogue(alias, own) for alias, own in dialogues.items()]
 
+    @staticmethod
+    def keep_parts(columns: dict[str, Any], parts: Sequence[Part], kept: Sequence[int]) -> dict[str, Any]:
+        """A dialogue of which only the turns at these places are left: as if the others had never been said."""
+        turns, left = columns["turns"], [parts[place] for place in kept]
+        return columns | {"turns": [turns[place] for place in kept]} | _summed_up(left)
+
 
 def _dialogue(alias: str, turns: list[Row]) -> Row:
-    turns.sort(key=lambda row: (row.columns[TURN], row.source.file, row.source.line))
-    numbers = {row.columns[TURN] for row in turns}
-    example = DialogueExample(
-        id=alias,
-        turns=tuple(_turn(row.columns) for row in turns),
-        missing_turns=max(numbers) - min(numbers) + 1 - len(numbers),
-        language=turns[0].columns["language"],
-    )
-    return to_row(alias, turns[0].source, example)
+    turns.sort(key=lambda row: (row.parts[0].turn, row.source.file, row.source.line))
+    parts = [row.parts[0] for row in turns]
+    example = DialogueExample(id=alias, turns=tuple(_turn(row.columns) for row in turns), **_summed_up(parts))
+    return to_row(alias, turns[0].source, example, *parts)
+
+
+def _summed_up(parts: Sequence[Part]) -> dict[str, Any]:
+    """What a dialogue says of its turns together."""
+    return {"language": parts[0].language}
 
 
 def _turn(columns: dict[str, Any]) -> DialogueTurn:

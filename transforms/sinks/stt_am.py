@@ -9,32 +9,29 @@ import apache_beam as beam
 
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import SpeechSlice, Utterance
+from sottovoce.models.speech.chain import order
 from sottovoce.models.tally import Tally
-from sottovoce.transforms.align import AlignWords
-from sottovoce.transforms.duplicates import keep_first
-from sottovoce.transforms.gpu import gpu_hints
-from sottovoce.transforms.job import Job
-from sottovoce.transforms.load import LoadSpeech
-from sottovoce.transforms.mask import MaskWords
-from sottovoce.transforms.relisten import ListenAgain
-from sottovoce.transforms.rows import unpack
-from sottovoce.transforms.slice import SliceSpeech
-from sottovoce.transforms.stage import FAILURES, PASSED, TALLY, Outputs
-from sottovoce.transforms.stage_audio import StageAudio
-from sottovoce.transforms.voice import AnonymiseVoice
+from sottovoce.transforms.engine.hints import gpu_hints
+from sottovoce.transforms.engine.stage import FAILURES, PASSED, TALLY, Outputs
+from sottovoce.transforms.sinks.sink import Sink
+from sottovoce.transforms.speech.set_aside import SetSlicesAside
+from sottovoce.transforms.speech.stages import STAGES, LoadSpeech
+from sottovoce.transforms.write.rows import keep_first, unpack
 
 UTTERANCES_IN_MEMORY = 4  # decoded speech is large: a batch goes through the speech stages in small parts
 
 
-class SpeechSink(beam.PTransform):
+class SpeechSink(Sink):
     record_type = SpeechSlice
     needs_audio = True
     rows_per_shard = 2_000
-    stages = "load -> align -> voice -> mask -> relisten -> slice -> unlink"
-
-    def __init__(self, job: Job):
-        super().__init__()
-        self._job = job
+    mechanisms = ("align", "voice", "mask", "relisten")
+    stages = ("load", "align", "voice", "mask", "relisten", "slice", "unlink")
+    holds = "speech slices with their text, for the acoustic model of a recogniser"
+    released = (
+        "the number of speech slices and the length of each",
+        "every word of a slice that no detector marked, as speech and as text",
+    )
 
     def expand(self, batches: beam.PCollection) -> Outputs:
         job = self._job
@@ -42,16 +39,14 @@ class SpeechSink(beam.PTransform):
         tallies: list[Any] = []
         hints = gpu_hints(job, job.align, job.voice, job.mask, job.relisten)
         passed = batches | "InSmallParts" >> beam.FlatMap(_small_parts).with_resource_hints(**hints)
-        # The original aligns best, and its phones help the voice; COMPRISE aligns what the voice made of it.
-        middle = (AlignWords, AnonymiseVoice) if job.audio.align_on == "original" else (AnonymiseVoice, AlignWords)
-        for stage in (LoadSpeech, *middle, MaskWords, ListenAgain, SliceSpeech):
+        for stage in (LoadSpeech, *(STAGES[name] for name in order(job.audio.align_on))):
             outputs = passed | stage(job).with_resource_hints(**hints)
             passed = outputs.passed
             failures += outputs.failures
             tallies += outputs.tallies
         parts = (
             passed
-            | "StageAudio" >> beam.ParDo(StageAudio(job.run_uri)).with_resource_hints(**hints)
+            | "SetSlicesAside" >> beam.ParDo(SetSlicesAside(job.places)).with_resource_hints(**hints)
             | "ByUtterance" >> beam.GroupByKey()
             | "DropCopies" >> beam.ParDo(_DropCopies(job.secret)).with_outputs(FAILURES, TALLY, main=PASSED)
         )

@@ -45,7 +45,7 @@ class Memory:
         return self.join(items) if isinstance(of, Kaldi) else items
 
     def join(self, items):
-        """What transforms/read_kaldi.py does, with one bucket."""
+        """What transforms/read/read_kaldi.py does, with one bucket."""
         tables = {name: [item for item in items if getattr(item, "table", "") == name] for name in self.contents}
         segments, genders = tables.get("segments"), tables.get("spk2gender", [])
         wavs = tables.get("wav.scp", [])

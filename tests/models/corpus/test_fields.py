@@ -126,6 +126,15 @@ def test_offset_and_duration_are_a_segment():
     assert (audio.begin_s, audio.end_s) == (0.0, None)
 
 
+@pytest.mark.parametrize(
+    ("said", "channel"),
+    [(0, 0), (1, 1), (3.0, 3), ("right", 1), ("A", 0), ("b", 1), ("2", 2)]
+    + [(value, None) for value in (None, "telephone", -1, 1024, 1.5, True, float("nan"), [0], "٣")],
+)
+def test_a_record_may_name_the_channel_of_its_speaker_and_what_names_none_is_no_fault(said, channel):
+    assert build(text="hi", audio_filepath="a.wav", channel=said).audio.channel == channel
+
+
 def test_ten_thousand_words_are_accepted():
     assert len(build(text="word " * 10_000).text.split()) == 10_000
 

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.models.corpus import CorpusFile, Refused
+from sottovoce.models.corpus import CorpusFile, Refused, parquet_bounds
 from sottovoce.models.corpus.parquet import MAX_PIECES, Parquet
 from sottovoce.models.records import AudioRef, Slot
+from sottovoce.models.speech.audio_roots import open_regular
 
 ROW = {
     "id": "u1", "dialogue_id": "d", "turn": 3, "speaker_id": "s", "gender": "f", "language": "en", "intent": "call",
@@ -184,3 +185,45 @@ def test_class_labels_of_hugging_face_become_their_names(tmp_path, tools):
     for path in (tmp_path / "f.parquet", next((tmp_path / "saved").glob("*.arrow"))):
         seen = tools.Memory(**{path.name: path.read_bytes()}).read("parquet")
         assert [record.intent for record in seen] == ["yes", "no", None]
+
+
+def test_rows_that_share_one_large_text_are_read_a_few_at_a_time(tmp_path):
+    """5 MB in the file; all rows at once would be 5 GB. Each is then refused for what it is: a text that is too long."""
+    shared = pa.DictionaryArray.from_arrays(pa.array([0] * 1000, pa.int32()), pa.array(["a" * 5_000_000]))
+    path = tmp_path / "bomb.parquet"
+    pq.write_table(pa.table({"text": shared}), path, dictionary_pagesize_limit=1 << 30, store_schema=False)
+    file = CorpusFile(str(path), path.name, path.name, path.stat().st_size)
+    before, peak, reasons = pa.total_allocated_bytes(), 0, []
+    for chunk in Parquet().scan(file, open_regular):
+        for record in Parquet().parse(chunk, open_regular):
+            reasons.append(record.error.code)
+            peak = max(peak, pa.total_allocated_bytes() - before)
+            if len(reasons) == 100:
+                break
+        break
+    assert set(reasons) == {"text_too_long"} and peak < 1 << 30
+
+
+def test_a_group_that_says_it_is_too_large_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet_bounds, "MAX_GROUP_BYTES", 1_000)
+    path = tmp_path / "large.parquet"
+    pq.write_table(pa.table({"text": [f"{n} words" for n in range(1000)]}), path)
+    file = CorpusFile(str(path), path.name, path.name, path.stat().st_size)
+    (chunk, *_) = Parquet().scan(file, open_regular)
+    (refused,) = Parquet().parse(chunk, open_regular)
+    assert refused.error.code == "row_group_too_large"
+
+
+@pytest.mark.parametrize("codec", ["lz4", "zstd"])
+def test_a_compressed_arrow_file_is_refused_and_a_plain_one_is_read(tmp_path, codec):
+    table = pa.table({"text": ["good morning"] * 10})
+    for name, compression, expected in (("plain", None, ["good morning"] * 10), ("packed", codec, ["file_unreadable"])):
+        path = tmp_path / f"{name}.arrow"
+        options = pa.ipc.IpcWriteOptions(compression=compression)
+        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+            writer.write_table(table)
+        file = CorpusFile(str(path), path.name, path.name, path.stat().st_size)
+        found = []
+        for chunk in Parquet().scan(file, open_regular):
+            found += [chunk] if isinstance(chunk, Refused) else Parquet().parse(chunk, open_regular)
+        assert [item.error.code if isinstance(item, Refused) else item.text for item in found] == expected

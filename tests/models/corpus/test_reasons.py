@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
+from sottovoce.models.corpus import TABLE
 from sottovoce.models.corpus.fields import KEYS
-from sottovoce.models.corpus.layout import PATTERNS
+from sottovoce.models.corpus.layout import patterns_of
 from sottovoce.models.corpus.reasons import REASONS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "input.md").read_text(encoding="utf-8")
@@ -16,7 +17,7 @@ def test_the_page_lists_every_reason_with_what_is_accepted_and_no_other():
 
 
 def test_the_page_names_every_key_and_every_file_pattern():
-    for word in (*KEYS, *(pattern for patterns in PATTERNS.values() for pattern in patterns if pattern != "*.pq")):
+    for word in (*KEYS, *(pattern for name in TABLE for pattern in patterns_of(name) if pattern != "*.pq")):
         assert f"`{word}`" in PAGE or word == "*.arrow"
 
 

@@ -2,16 +2,17 @@
 
 import hashlib
 import io
-import json
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import soundfile
+from committed_run import commit
 
 from sottovoce.models import corpus
-from sottovoce.models.export.committed import CommittedRun
+from sottovoce.models.runs.committed_run import CommittedRun
+from sottovoce.models.runs.run_files import LocalFiles
 from sottovoce.models.settings import resolve
 
 RATE_HZ = 16_000
@@ -33,7 +34,7 @@ SCHEMAS = {
     ),
     "stt_lm": pa.schema([*TEXT, ("language", pa.string())]),
     "slu": pa.schema([*TEXT, ("intent", pa.string()), ("slots", SLOTS), ("language", pa.string())]),
-    "dm": pa.schema([TEXT[0], ("turns", TURNS), ("missing_turns", pa.int32()), ("language", pa.string())]),
+    "dm": pa.schema([TEXT[0], ("turns", TURNS), ("language", pa.string())]),
 }
 
 
@@ -69,30 +70,26 @@ DIALOGUES = [
             {"text": "call [NAME]", "intent": "call", "slots": [{"begin": 5, "end": 11, "name": "contact"}]},
             {"text": "yes please", "intent": None, "slots": []},
         ],
-        "missing_turns": 1,
         "language": "en",
     },
-    {"id": "dd02", "turns": [{"text": "stop", "intent": "stop", "slots": []}], "missing_turns": 0, "language": "en"},
+    {"id": "dd02", "turns": [{"text": "stop", "intent": "stop", "slots": []}], "language": "en"},
 ]
 EVERYTHING = {"stt_am": SPEECH, "stt_lm": LINES, "slu": SLU, "dm": DIALOGUES}
 
 
 def write_run(folder, records: dict[str, list[dict]], shards: int = 2):
     """Row groups of three records, so that readers meet more than one."""
-    described = []
     for sink, rows in records.items():
         (folder / sink).mkdir(parents=True, exist_ok=True)
         for shard in range(shards):
             path = folder / sink / f"part-{shard:05d}-of-{shards:05d}.parquet"
             part = sorted(rows[shard::shards], key=lambda row: row["id"])
             pq.write_table(pa.Table.from_pylist(part, schema=SCHEMAS[sink]), path, row_group_size=3)
-            content = path.read_bytes()
-            digest = hashlib.sha256(content).hexdigest()
-            note = {"path": f"{sink}/{path.name}", "sink": sink, "rows": len(part), "bytes": len(content)}
-            described.append(note | {"sha256": digest})
-    record = {"run_id": "run-0123456789ab", "created": "2026-01-02T03:04:05Z", "shards": described}
-    (folder / "_COMMITTED.json").write_text(json.dumps(record))
-    return folder
+    return commit(folder)
+
+
+def open_run(folder) -> CommittedRun:
+    return CommittedRun(str(folder), LocalFiles(str(folder)))
 
 
 def open_local(path: str):
@@ -107,7 +104,7 @@ def records() -> dict[str, list[dict]]:
 @pytest.fixture
 def run_of(tmp_path):
     """A committed run of the given records."""
-    return lambda records: CommittedRun(str(write_run(tmp_path / "out" / "run-0123456789ab", records)), open_local)
+    return lambda records: open_run(write_run(tmp_path / "out" / "run-0123456789ab", records))
 
 
 @pytest.fixture
@@ -117,7 +114,7 @@ def run_folder(tmp_path):
 
 @pytest.fixture
 def run(run_folder) -> CommittedRun:
-    return CommittedRun(str(run_folder), open_local)
+    return open_run(run_folder)
 
 
 @pytest.fixture

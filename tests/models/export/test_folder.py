@@ -60,3 +60,9 @@ def test_an_export_interrupted_half_way_leaves_nothing(run, tmp_path, monkeypatc
     with pytest.raises(KeyboardInterrupt):
         export(run, "conll", tmp_path / "made")
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_groups_give_every_record_once_and_never_a_whole_shard(run, records):
+    groups = list(run.groups("stt_am"))
+    assert max(map(len, groups)) == 3
+    assert sorted(row["id"] for group in groups for row in group) == sorted(row["id"] for row in records["stt_am"])

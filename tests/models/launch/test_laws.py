@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sottovoce.models.launch import TABLE, Launcher, TrainingJob, command, command_once, name_of
 from sottovoce.models.settings import member_class
-from sottovoce.pipelines.training_order import read_launch
+from sottovoce.pipelines.training.order import read_launch
 
 METHODS = [name for name, _ in inspect.getmembers(Launcher, inspect.isfunction) if not name.startswith("_")]
 KEYS = st.text(min_size=1, max_size=100)

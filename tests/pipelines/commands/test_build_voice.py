@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.models.voice import pool
+from sottovoce.models.speech.voice import pool
 from sottovoce.pipelines.cli import main
 
 DEMO = Path(__file__).parents[3] / "examples/demo"
@@ -22,7 +22,8 @@ def test_a_corpus_is_heard_once_and_pools_leave_out_whom_they_are_told_to(tmp_pa
     chosen = [record | {"audio_filepath": str(DEMO / record["audio_filepath"])} for record in firsts.values()]
     corpus, heard, out = tmp_path / "corpus.jsonl", tmp_path / "heard", tmp_path / "pool"
     corpus.write_text("".join(json.dumps(record) + "\n" for record in chosen))
-    assert main(["build", "voice", "--data", str(corpus), "--heard", str(heard), "--out", str(out), *TINY]) == 0
+    first = ["build", "voice", "--data", str(corpus), "--audio-root", str(DEMO), "--heard", str(heard)]
+    assert main([*first, "--out", str(out), *TINY]) == 0
     everybody = set(pool.load(out).speaker.tolist())
     assert len(everybody) >= 5 and (out / "MODEL_CARD.md").is_file()
     left_out = sorted(everybody)[0]

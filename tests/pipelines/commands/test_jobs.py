@@ -7,7 +7,7 @@ import pytest
 from committed_run import make_run
 
 from sottovoce.pipelines import cli
-from sottovoce.pipelines import start_training as starting
+from sottovoce.pipelines.training import start_training as starting
 
 pytestmark = pytest.mark.slow
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import soundfile
 
-from sottovoce.models.align.known_times import Known, ProgramMissing, speak_flite
-from sottovoce.models.audio import Speech, load
+from sottovoce.models.evaluation.known_answers.word_times import Known, ProgramMissing, speak_flite
 from sottovoce.models.records import AudioRef, Word
+from sottovoce.models.speech.audio import Speech, load
 from sottovoce.pipelines.cli import main
 
 SENTENCES = {
@@ -116,7 +116,7 @@ def test_of_an_utterance_in_which_a_removed_word_is_still_heard_nothing_is_writt
     def everything(self, speech, text, words, masked):
         return masked.indices
 
-    monkeypatch.setattr("sottovoce.models.relisten.pocketsphinx.PocketSphinxListener.heard", everything)
+    monkeypatch.setattr("sottovoce.models.speech.recognise.pocketsphinx.PocketSphinxListener.heard", everything)
     assert main(["mask", "--input", str(corpus[0]), "--output", str(tmp_path), "--words", "maria"]) == 0
     assert reasons(tmp_path)[0] == "still_heard" and not list(tmp_path.rglob("*maria*"))
     rows = [json.loads(line) for line in (tmp_path / "manifest.jsonl").read_text().splitlines()]
@@ -133,8 +133,8 @@ def test_masks_lie_on_the_same_samples_whatever_the_rate_and_the_container(
     tmp_path: Path, name: str, rate_hz: int, subtype: str
 ) -> None:
     """What is read, masked and written again differs from what was read in the masked samples and fades alone."""
-    from sottovoce.models.audio import to_flac
-    from sottovoce.models.mask.fill import Silence
+    from sottovoce.models.speech.audio import to_flac
+    from sottovoce.models.speech.mask.fill import Silence
 
     noise = np.random.default_rng(0).uniform(-0.5, 0.5, 2 * rate_hz)
     soundfile.write(tmp_path / name, noise, rate_hz, subtype=subtype)

@@ -1,21 +1,27 @@
 """`sottovoce train`: a whole training, its count, its death and resurrection, and what it refuses."""
 
 import json
+import math
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 import yaml
+from committed_run import commit, make_run, replacement
 from safetensors.torch import load_file
 from tiny_training import die_at_step, sentences, write_jsonl
 
+from sottovoce.models.runs.committed_run import open_local
 from sottovoce.models.training.batches import collate, encode
 from sottovoce.models.training.examples import read_corpus
-from sottovoce.models.training.export import load_model
+from sottovoce.models.training.loop.export import load_model
 from sottovoce.pipelines.cli import main
 
 pytestmark = pytest.mark.slow
@@ -44,10 +50,22 @@ def config(tmp_path, **changes):
 
 
 def arguments(tmp_path, data, out="trained", **changes):
-    secret = tmp_path / "secret"
-    secret.write_bytes(b"the secret of this test")
-    flags = ["--data", data, "--config", config(tmp_path, **changes), "--out", tmp_path / out, "--secret-file", secret]
+    flags = ["--data", data, "--config", config(tmp_path, **changes), "--out", tmp_path / out]
     return ["train", *map(str, flags)]
+
+
+def killed_at(step, argv):
+    process = multiprocessing.get_context("spawn").Process(target=die_at_step, args=(argv, step))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+
+
+def begun(tmp_path, data, *outs, **changes):
+    """The very same training, begun once and standing in several folders: only so do two folders share a key."""
+    killed_at(0, arguments(tmp_path, data, outs[0], **changes))
+    for other in outs[1:]:
+        shutil.copytree(tmp_path / outs[0], tmp_path / other)
 
 
 def weights(folder):
@@ -70,6 +88,12 @@ def test_a_training_leaves_a_model_a_card_and_a_ledger(tmp_path, data, capsys):
     assert card["not_protected"] and card["assumptions"] and card["adjacency"] == "add_remove"
     assert "budget: epsilon" in capsys.readouterr().out
     assert list((out / "private/tensorboard").iterdir()) and not (out / "private/checkpoint.pt").exists()
+    private = [out / "private", *(out / "private").rglob("*")]
+    assert not any(path.stat().st_mode & 0o077 for path in private)
+    assert sorted(path.name for path in out.iterdir()) == ["ledger.json", "model", "private"]
+    assert all(
+        path.stat().st_mode & 0o044 == 0o044 for path in (out / "model").iterdir()
+    )  # for others, by the usual umask
     network, encoder, labels = load_model(out / "model")
     examples = read_corpus(data).examples[:3]
     assert network.answer(collate(encode(examples, encoder, labels))).intents.shape == (3, 3)
@@ -90,24 +114,31 @@ def test_killed_in_mid_epoch_and_resumed_it_is_the_same_training(tmp_path, data)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     changes = {"checkpoint_steps": 3, "model": {**TINY_CLC, "dropout": 0.1}}
-    broken = arguments(tmp_path, data, "broken", **changes)
-    process = multiprocessing.get_context("spawn").Process(target=die_at_step, args=(broken, 7))
-    process.start()
-    process.join()
+    begun(tmp_path, data, "broken", "whole", **changes)
+    broken, whole = (arguments(tmp_path, data, out, **changes) for out in ("broken", "whole"))
+    killed_at(7, [*broken, "--resume"])
     out = tmp_path / "broken"
-    assert process.exitcode == -signal.SIGKILL and not (out / "model").exists()
+    assert not (out / "model").exists()
     book = json.loads((out / "ledger.json").read_text())
     assert (
         book["state"] == "training" and book["mechanisms"][0]["sound"]["example"] > 0
     )  # known before, and still known
     assert (out / "private/checkpoint.pt").stat().st_mode & 0o077 == 0
     assert main(broken) == 1  # not without being asked
-    assert main([*broken, "--resume"]) == 0
-    assert main(arguments(tmp_path, data, "whole", **changes)) == 0
+    assert main([*broken, "--resume"]) == main([*whole, "--resume"]) == 0
     torch.set_num_threads(threads)
-    resumed, whole = (json.loads((tmp_path / name / "ledger.json").read_text()) for name in ("broken", "whole"))
-    assert resumed["mechanisms"] == whole["mechanisms"] and resumed["steps_taken"] == whole["steps_taken"]
+    resumed, at_once = (json.loads((tmp_path / name / "ledger.json").read_text()) for name in ("broken", "whole"))
+    assert resumed["mechanisms"] == at_once["mechanisms"] and resumed["steps_taken"] == at_once["steps_taken"]
     assert same(weights(out), weights(tmp_path / "whole"))
+
+
+def test_two_trainings_share_no_draw(tmp_path, data):
+    """The same data, the same settings: first weights, units, noise and held-out rows are drawn anew."""
+    for out in ("one", "two"):
+        assert main(arguments(tmp_path, data, out, optimizer="sgd", learning_rate=1e30)) == 1  # leaves its checkpoint
+    one, two = (torch.load(tmp_path / out / "private/checkpoint.pt", weights_only=True) for out in ("one", "two"))
+    assert one["key"] != two["key"] and one["identity"] != two["identity"]  # other rows are held out
+    assert not any(torch.equal(one["network"][name], two["network"][name]) for name in one["network"])
 
 
 def test_a_checkpoint_of_other_settings_or_data_is_refused(tmp_path, data, capsys):
@@ -167,12 +198,13 @@ def test_other_sources_of_alpha_and_mixed_precision_train(tmp_path, data):
 @pytest.mark.slow
 def test_two_processes_train_the_model_that_one_trains(tmp_path, data):
     changes = {"batch_size": 8, "epochs": 1}
+    begun(tmp_path, data, "one", "two", **changes)
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m"]
-    command = [*torchrun, "sottovoce.pipelines.cli", *arguments(tmp_path, data, "two", **changes)]
+    command = [*torchrun, "sottovoce.pipelines.cli", *arguments(tmp_path, data, "two", **changes), "--resume"]
     subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    assert main(arguments(tmp_path, data, "one", **changes)) == 0
+    assert main([*arguments(tmp_path, data, "one", **changes), "--resume"]) == 0
     torch.set_num_threads(threads)
     assert same(weights(tmp_path / "one"), weights(tmp_path / "two"))
 
@@ -216,11 +248,64 @@ def test_bad_input_is_refused_in_one_clear_line(tmp_path, capsys, kind, changes,
     assert not (tmp_path / "trained/model").exists()
 
 
+@pytest.fixture
+def run(tmp_path):
+    """A committed run with rows enough to train on."""
+    folder = make_run(tmp_path / "out" / "run-0123456789ab")
+    rows = [{"id": f"{i:032x}", "text": " ".join(row["tokens"]), "intent": row["intent"], "slots": []}
+            for i, row in enumerate(sentences(90))]  # fmt: skip
+    pq.write_table(pa.Table.from_pylist(rows), folder / "slu" / "part-00000-of-00001.parquet")
+    return commit(folder)
+
+
+def from_run(tmp_path, run, *more, **changes):
+    return ["train", "--data", str(run), "--config", str(config(tmp_path, **changes)), *map(str, more)]
+
+
+def test_the_training_of_a_run_leaves_the_run_alone_and_its_curves_in_private_state(tmp_path, run, capsys):
+    assert main(from_run(tmp_path, run, epochs=1)) == 0
+    open_local(str(run)).verify()
+    out, private = run.parent / "trained" / run.name, run.parent / "private"
+    assert sorted(path.name for path in out.iterdir()) == ["ledger.json", "model"]
+    assert (private / "runs" / run.name / "training/model/done.json").exists()
+    made = [private, *private.rglob("*")]
+    assert not any(path.stat().st_mode & 0o077 for path in made) and any("tfevents" in path.name for path in made)
+    shown = capsys.readouterr().out
+    assert "epoch 1 of 1" in shown and "loss" not in shown  # what is no terminal may be a log that others read
+
+
+@pytest.mark.parametrize("out", ["", "slu", "slu/trained"])
+def test_nothing_is_written_into_a_run(tmp_path, run, capsys, out):
+    assert main(from_run(tmp_path, run, "--out", run / out)) == 1
+    assert "what was committed and nothing else" in capsys.readouterr().err
+    open_local(str(run)).verify()
+
+
+@pytest.mark.parametrize("inside", ["", "slu", "slu/part-00000-of-00001.parquet"])
+def test_a_run_that_is_not_as_it_was_committed_is_not_trained_on(tmp_path, run, capsys, inside):
+    (run / "slu" / "zz.jsonl").write_text('{"tokens": ["raw"], "tags": ["O"], "intent": "i"}\n')
+    assert main(from_run(tmp_path, run / inside)) == 1
+    assert "slu/zz.jsonl is in the run but not committed" in capsys.readouterr().err
+    assert not (run.parent / "trained").exists() and not (run.parent / "private").exists()
+
+
+def test_a_run_that_was_committed_anew_since_it_was_judged_is_not_trained_on(tmp_path, run, capsys):
+    assert main(from_run(tmp_path, run, "--commit", "0" * 64)) == 1
+    assert "committed anew" in capsys.readouterr().err
+
+
+def test_plain_training_needs_a_replacement_with_a_finite_epsilon_by_hand_as_well(tmp_path, capsys):
+    run = make_run(tmp_path / "out" / "run-0123456789ab", entries=(replacement({"unit": math.inf}),))
+    assert main(from_run(tmp_path, run, mode="plain")) == 1
+    assert "infinite epsilon, and mode plain protects nothing" in capsys.readouterr().err
+
+
 def test_an_uncommitted_run_and_unreadable_settings_are_refused(tmp_path, data, capsys):
     (tmp_path / "run/slu").mkdir(parents=True)
     (tmp_path / "run/slu/part-00000.parquet").write_bytes(b"")
-    assert main(arguments(tmp_path, tmp_path / "run/slu")) == 1
-    assert "_COMMITTED.json" in capsys.readouterr().err
+    for path in (tmp_path / "run/slu", tmp_path / "run/slu/part-00000.parquet"):
+        assert main(arguments(tmp_path, path)) == 1
+        assert "_COMMITTED.json" in capsys.readouterr().err
     (tmp_path / "broken.yaml").write_text("[")
     assert main(["train", "--data", str(data), "--config", str(tmp_path / "broken.yaml")]) == 2
     assert main(["train", "--data", str(data), "--config", str(tmp_path / "absent.yaml")]) == 2

@@ -1,1 +1,0 @@
-"""Attacks that measure what a released model or data set still gives away."""

@@ -1,0 +1,1 @@
+"""What protection is worth: attacks, metrics, and data whose answers are known."""

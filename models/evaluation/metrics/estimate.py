@@ -1,0 +1,31 @@
+"""A figure with its interval: the one shape in which measurements are reported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def interval(value: float, drawn: Sequence[float] | np.ndarray) -> Estimate:
+    """The bootstrap's percentiles, widened where the figure itself lies outside them."""
+    low, high = np.quantile(drawn, [0.025, 0.975]) if len(drawn) else (value, value)
+    return Estimate(value, min(float(low), value), max(float(high), value))
+
+
+def share(count: int, total: int) -> Estimate:
+    """A share of independent trials with the interval of Clopper and Pearson (1934): never too narrow."""
+    from scipy.stats import binomtest
+
+    exact = binomtest(count, total).proportion_ci(method="exact")
+    return Estimate(count / total, float(exact.low), float(exact.high))

@@ -1,1 +1,0 @@
-"""Figures that say what a protection is worth."""

@@ -1,0 +1,164 @@
+"""Where everything in an output folder lies. Two roots: `OUT/run-*/` and `OUT/trained/` may be handed on,
+`OUT/private/` may not.
+
+OUT/<run id>/<sink>/part-*.parquet      the safe records
+            /ledger.json  report.html  config.yaml
+            /_COMMITTED.json            the last write: shards and files with their sha256, and the counts of the run
+OUT/trained/<run id>/model/             the model that was trained on the run, with its card: may be handed on
+                    /ledger.json        what the training may spend, and did
+OUT/private/                            mode 0700, files 0600; a bucket needs an access rule of its own for it
+           /secret_check.json           a keyed hash: one OUT has one secret
+           /secret                      only where no --secret-file was given
+           /lock                        who is writing in OUT
+           /cumulative_ledger.json      what all runs together have taken and spent
+           /forgotten/*.parquet         keyed marks of people and dialogues that no run takes again
+           /lists/<run id>.json         values counted in the corpus, with their noise: released once, used by every repetition
+           /erasures/<name>/            receipts of `sottovoce forget`; of one that was cut off, what it has still to do
+           /runs/<run id>/work/         in progress: staged slices, notes of shards, tally; gone at the commit
+                         /state/        dialogues taken, speakers charged: keyed hashes
+                         /index/        keyed: which records are whose, for `sottovoce forget`
+                         /failures/     refused records: keyed id, stage, reason, file and line
+                         /tables.json   the files of the three folders above, with their sha256
+                         /commit.json   the sha256 of its `_COMMITTED.json`
+                         /audit.json    results of attacks on the run, put there by whoever attacked it
+                         /training/     marker, settings, logs, checkpoints and exact curves of its training
+                         /left_out.json how many records of forgotten people the run has left out, if any
+                         /record.json   its `_COMMITTED.json` again: what was taken counts when the records are gone
+
+Only names are made here; `pipelines/sanitize/run_folder.py` touches the files.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+COMMITTED = "_COMMITTED.json"
+PRIVATE, RUNS, TRAINED = "private", "runs", "trained"
+SECRET_CHECK, SEAL = "secret_check.json", "commit.json"
+WORK, STATE, INDEX, FAILURES, TRAINING = "work", "state", "index", "failures", "training"
+KEPT_TABLES = (STATE, INDEX, FAILURES)  # private folders of a run whose files are written by the graph, and stay
+
+
+def absolute(output: str) -> str:
+    """Workers of a cluster have another working directory: a local path is made absolute."""
+    return output.rstrip("/") if "://" in output else os.path.abspath(output)
+
+
+@dataclass(frozen=True, slots=True)
+class OutputPlaces:
+    """The places of one OUT."""
+
+    uri: str
+
+    @classmethod
+    def of(cls, output: str) -> OutputPlaces:
+        return cls(absolute(output))
+
+    def private(self, *parts: str) -> str:
+        return "/".join((self.uri, PRIVATE, *parts))
+
+    @property
+    def secret(self) -> str:
+        return self.private("secret")
+
+    @property
+    def secret_check(self) -> str:
+        return self.private(SECRET_CHECK)
+
+    @property
+    def lock(self) -> str:
+        return self.private("lock")
+
+    @property
+    def cumulative_ledger(self) -> str:
+        return self.private("cumulative_ledger.json")
+
+    def marks(self, name: str) -> str:
+        """Whom one erasure has forgotten; `*` for all erasures."""
+        return self.private("forgotten", f"{name}.parquet")
+
+    def erasure(self, *parts: str) -> str:
+        return self.private("erasures", *parts)
+
+    def run(self, name: str) -> RunPlaces:
+        return RunPlaces(self, name)
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlaces:
+    """The places of one run, in both roots."""
+
+    output: OutputPlaces
+    name: str
+
+    @classmethod
+    def of(cls, run: str) -> RunPlaces:
+        """By the folder that is handed on: OUT/<run id>."""
+        output, _, name = absolute(run).rpartition("/")
+        return cls(OutputPlaces(output), name)
+
+    def released(self, *parts: str) -> str:
+        return "/".join((self.output.uri, self.name, *parts))
+
+    def private(self, *parts: str) -> str:
+        return self.output.private(RUNS, self.name, *parts)
+
+    def folder_of(self, sink: str) -> str:
+        """Where the files of a sink go: records are handed on, what the run must remember is not."""
+        return self.private(sink) if sink in KEPT_TABLES else self.released(sink)
+
+    def work(self, *parts: str) -> str:
+        return self.private(WORK, *parts)
+
+    @property
+    def shard_notes(self) -> str:
+        return self.work("shards")
+
+    @property
+    def staged_audio(self) -> str:
+        return self.work("audio")
+
+    @property
+    def tally(self) -> str:
+        return self.work("tally.json")
+
+    @property
+    def tables(self) -> str:
+        return self.private("tables.json")
+
+    @property
+    def record(self) -> str:
+        return self.private("record.json")
+
+    @property
+    def left_out(self) -> str:
+        return self.private("left_out.json")
+
+    @property
+    def seal(self) -> str:
+        return self.private(SEAL)
+
+    @property
+    def audit(self) -> str:
+        return self.private("audit.json")
+
+    @property
+    def lists(self) -> str:
+        """Beside the run's own folder, which a repetition of the run begins by removing."""
+        return self.output.private("lists", f"{self.name}.json")
+
+    def training(self, *parts: str) -> str:
+        return self.private(TRAINING, *parts)
+
+    def trained(self, *parts: str) -> str:
+        """Beside the run, whose folder holds what was committed and nothing else."""
+        return "/".join((self.output.uri, TRAINED, self.name, *parts))
+
+    @property
+    def training_marker(self) -> str:
+        return self.training("marker.json")
+
+    @property
+    def training_lock(self) -> str:
+        return self.training("lock")

@@ -1,0 +1,1 @@
+"""The secret of a run as a reference that may travel, and whether it is strong enough."""

@@ -1,0 +1,170 @@
+"""Alignment with pocketsphinx, whose package carries an English acoustic model: nothing to download.
+
+Three passes over the same samples. A grammar of all the ways to say the text is decoded (wide beams); its words are then
+aligned phone by phone; a free loop over all phones tells how well any speech at all would have fitted. The log likelihood
+ratio per frame between the last two says whether the text is what was said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sottovoce.models.ledger.entries import LedgerEntry
+from sottovoce.models.records import Phone, Word
+from sottovoce.models.settings import require
+from sottovoce.models.speech import sphinx
+from sottovoce.models.speech.align.grammar import Grammar, grammar_of
+from sottovoce.models.speech.align.readings import pieces
+from sottovoce.models.speech.align.refusals import AlignmentFailed, AlignmentMismatch, LanguageNotSupported
+from sottovoce.models.speech.audio import Speech
+from sottovoce.models.speech.pronounce import Pronouncer
+
+FRAME_S = 1 / sphinx.FRAMES_PER_S
+FILLERS = ("<", "[")
+DOUBT_FRAMES = 5
+PRONUNCIATIONS = 4  # of a word that the dictionary lacks: names are said in more ways than one
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Segment:
+    """A decoded word or pause in frames [begin, end), its phones, and how it fits against the free loop, in nats."""
+
+    name: str
+    begin: int
+    end: int
+    ratio: float  # per frame
+    worst_phone: float  # of one phone as a whole
+    phones: tuple[Phone, ...]
+
+    @property
+    def total(self) -> float:
+        return self.ratio * (self.end - self.begin)
+
+    @property
+    def is_pause(self) -> bool:
+        return self.name.startswith(FILLERS)
+
+
+@dataclass
+class PocketSphinx:
+    """Refused is what falls under a floor: mean and worst word in nats per frame, worst pause and phone as a whole.
+
+    A word of few frames may fit badly by chance, so each word is judged as if DOUBT_FRAMES more had fitted. A pause or a
+    phone that fits badly for long is speech that the text does not have. docs/speech.md shows what the floors catch and
+    what they cost.
+    """
+
+    floor: float = -1.0
+    word_floor: float = -2.5
+    pause_floor: float = -70.0
+    phone_floor: float = -100.0
+    _decoder: Any = field(default=None, init=False, repr=False)
+    _pronouncer: Pronouncer | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        names = ("floor", "word_floor", "pause_floor", "phone_floor")
+        require(*((getattr(self, name) <= 0, f"{name}: must be at most 0") for name in names))
+
+    def setup(self) -> None:
+        self._decoder = sphinx.new_decoder(dictionary=True, beam=1e-200, word_beam=1e-200)
+
+    def align(self, speech: Speech, text: str, language: str | None = None) -> tuple[Word, ...]:
+        _refuse_unless_english(language)
+        spoken = pieces(text)
+        grammar = grammar_of([piece.forms for piece in spoken], self._known)
+        segments = self._segments(sphinx.pcm_of(speech), grammar)
+        self._refuse_mismatch(segments)
+        owners = grammar.owners([segment.name for segment in segments if not segment.is_pause])
+        said = [segment for segment in segments if not segment.is_pause]
+        words = []
+        for index, piece in enumerate(spoken):
+            own = [segment for segment, owner in zip(said, owners, strict=True) if owner == index]
+            words.append(_word(piece.begin, piece.end, own, speech.duration_s))
+        return tuple(words)
+
+    def ledger(self) -> LedgerEntry:
+        return LedgerEntry(
+            stage="align",
+            mechanism="pocketsphinx",
+            says="Each word of the transcript is located in the speech; where the transcript does not fit, the "
+            "utterance is refused.",
+            not_protected=("words that are said but not written, where the misfit stays above the floors",),
+            parameters={
+                "floor": self.floor,
+                "word_floor": self.word_floor,
+                "pause_floor": self.pause_floor,
+                "phone_floor": self.phone_floor,
+            },
+        )
+
+    def _known(self, word: str) -> bool:
+        """Whether the decoder can say the word; what the dictionary lacks is given a pronunciation."""
+        if self._decoder.lookup_word(word) is not None:
+            return True
+        if not re.fullmatch(r"[a-z']*[a-z][a-z']*", word):
+            return False
+        self._pronouncer = self._pronouncer or Pronouncer()
+        sounds = self._pronouncer.pronounce(word, best=PRONUNCIATIONS)
+        for number, phones in enumerate(sounds, 1):
+            self._decoder.add_word(word if number == 1 else f"{word}({number})", phones, update=False)
+        return bool(sounds)
+
+    def _segments(self, pcm: bytes, grammar: Grammar) -> list[Segment]:
+        decoder = self._decoder
+        decoder.add_fsg("text", decoder.create_fsg("text", 0, grammar.final, grammar.arcs))
+        sphinx.decode(decoder, "text", pcm)
+        heard = [_bare(segment.word) for segment in decoder.seg()] if decoder.hyp() is not None else []
+        if not grammar.accepts([name for name in heard if not name.startswith(FILLERS)]):
+            raise AlignmentFailed
+        try:
+            decoder.set_alignment()
+        except RuntimeError:
+            raise AlignmentFailed from None
+        sphinx.decode(decoder, None, pcm)
+        aligned = [
+            (_bare(word.name), [(phone.name, phone.start, phone.duration, phone.score) for phone in word])
+            for word in decoder.get_alignment()
+        ]
+        free = sphinx.free_scores(decoder, pcm)
+        return [_segment(name, phones, free) for name, phones in aligned if phones]
+
+    def _refuse_mismatch(self, segments: Sequence[Segment]) -> None:
+        words = [segment for segment in segments if not segment.is_pause]
+        pauses = [segment for segment in segments if segment.is_pause]
+        misfits = (
+            sum(segment.total for segment in segments) < self.floor * sum(s.end - s.begin for s in segments),
+            min(segment.total / (segment.end - segment.begin + DOUBT_FRAMES) for segment in words) < self.word_floor,
+            min((segment.total for segment in pauses), default=0.0) < self.pause_floor,
+            min(segment.worst_phone for segment in words) < self.phone_floor,
+        )
+        if any(misfits):
+            raise AlignmentMismatch
+
+
+def _refuse_unless_english(language: str | None) -> None:
+    if language and re.split(r"[-_]", language.lower())[0] not in ("en", "eng", "english"):
+        raise LanguageNotSupported
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"\(\d+\)$", "", name)
+
+
+def _segment(name: str, phones: Sequence[tuple[str, int, int, float]], free: np.ndarray) -> Segment:
+    fits = [(score - float(free[start : start + length].sum())) * sphinx.NATS for _, start, length, score in phones]
+    sounds = tuple(Phone(label, start * FRAME_S, (start + length) * FRAME_S) for label, start, length, _ in phones)
+    begin, end = phones[0][1], phones[-1][1] + phones[-1][2]
+    return Segment(name, begin, end, sum(fits) / (end - begin), min(fits), sounds)
+
+
+def _word(begin: int, end: int, segments: Sequence[Segment], duration_s: float) -> Word:
+    frames = sum(segment.end - segment.begin for segment in segments)
+    ratio = sum(segment.total for segment in segments) / frames
+    phones = tuple(phone for segment in segments for phone in segment.phones)
+    end_s = min(phones[-1].end_s, duration_s)
+    return Word(begin, end, phones[0].begin_s, end_s, float(np.exp(min(ratio, 0.0))), phones)

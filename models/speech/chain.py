@@ -1,0 +1,148 @@
+"""The one speech chain: align, change the voice, mask, check, cut. Whoever handles speech calls these functions.
+
+Each takes a member and a Spoken and gives a new Spoken, or raises a Refusal: the stages of the graph, the studies,
+`sottovoce mask` and a line in a REPL do the same to the same utterance. `SpeechChain` runs them in a row and takes the time
+of each.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sottovoce.models.errors import Refusal
+from sottovoce.models.randomness import Secret
+from sottovoce.models.speech.align import Aligner
+from sottovoce.models.speech.audio import Speech, level, resample
+from sottovoce.models.speech.mask import Masker
+from sottovoce.models.speech.masked_words import MaskedWords, mark
+from sottovoce.models.speech.recognise import Listener, refuse_if_heard
+from sottovoce.models.speech.slice import Slice, Slicer
+from sottovoce.models.speech.spoken import Spoken
+from sottovoce.models.speech.voice import Anonymiser, Slices, TakesBatches, Voiced
+
+AlignOn = Literal["original", "anonymised"]
+LEAST_CHANGE = 0.05  # of the level
+
+
+class VoiceUnchanged(Refusal):
+    code = "voice_unchanged"
+    allowed = "speech that the voice can change; a pure tone, for one, has no formants to move"
+
+
+def refuse_if_unchanged(before: Speech, after: Speech) -> None:
+    """Nothing passes a voice as it came, whatever the method: what is left of the difference must be heard."""
+    source = resample(before, after.rate_hz).samples
+    shared = min(len(source), len(after.samples))
+    if abs(len(source) - len(after.samples)) > after.rate_hz // 100:
+        return
+    first, second = source[:shared], after.samples[:shared]
+    if level(first - second) < LEAST_CHANGE * max(level(first), 1e-9):
+        raise VoiceUnchanged
+
+
+def order(align_on: AlignOn) -> tuple[str, ...]:
+    """The steps by name. The original aligns best, and its phones help the voice; COMPRISE aligns what the voice made."""
+    first = ("align", "voice") if align_on == "original" else ("voice", "align")
+    return (*first, "mask", "relisten", "slice")
+
+
+def aligned(aligner: Aligner, spoken: Spoken) -> Spoken:
+    """With the time of each word of its text."""
+    words = aligner.align(spoken.speech, spoken.utterance.text, spoken.utterance.language)
+    return dataclasses.replace(spoken, words=tuple(words))
+
+
+def voiced(voice: Anonymiser, spoken: Spoken, secret: Secret, slices: Slices | None = None) -> Spoken:
+    """In another voice. `slices` tells a voice that changes from slice to slice where the cuts will be."""
+    return in_new_voice(spoken, voice.transform(spoken.utterance, spoken.speech, spoken.words, secret, slices))
+
+
+def all_voiced(voice: TakesBatches, batch: Sequence[Spoken], secret: Secret) -> list[Spoken]:
+    """The same for a voice that takes batches."""
+    made = voice.transform_many([(spoken.utterance, spoken.speech, spoken.words) for spoken in batch], secret)
+    return [in_new_voice(spoken, new) for spoken, new in zip(batch, made, strict=True)]
+
+
+def in_new_voice(spoken: Spoken, new: Voiced) -> Spoken:
+    refuse_if_unchanged(spoken.speech, new.speech)
+    return dataclasses.replace(spoken, speech=new.speech, words=new.words, unsaid=new.unsaid)
+
+
+def words_to_mask(masker: Masker, spoken: Spoken) -> MaskedWords:
+    unsaid_guard_s = masker.guard_ms / 1000 if spoken.unsaid else None
+    return mark(spoken.utterance.text, spoken.utterance.spans, spoken.words, unsaid_guard_s)
+
+
+def masked(masker: Masker, spoken: Spoken) -> Spoken:
+    """Without its sensitive words."""
+    found = words_to_mask(masker, spoken)
+    return dataclasses.replace(spoken, speech=masker.mask(spoken.speech, found.stretches), masked=found)
+
+
+def checked(listener: Listener, spoken: Spoken) -> Spoken:
+    """The same, or refused because a removed word is still heard."""
+    assert spoken.masked is not None, "the check comes after masking"
+    # Of words that were never said nothing is in the sound: whatever is heard there is another word.
+    if not spoken.unsaid:
+        refuse_if_heard(listener, spoken.speech, spoken.utterance.text, spoken.words, spoken.masked)
+    return spoken
+
+
+def cut(slicer: Slicer, spoken: Spoken) -> list[Slice]:
+    """Slices in order of time."""
+    assert spoken.masked is not None, "speech is cut only after it was masked"
+    return slicer.cut(spoken.speech, spoken.utterance.text, spoken.words, spoken.masked)
+
+
+@dataclass
+class SpeechChain:
+    """All steps with their members, for whoever needs no graph. `seconds`: processor time of each step so far."""
+
+    aligner: Aligner
+    voice: Anonymiser
+    masker: Masker
+    listener: Listener
+    slicer: Slicer
+    secret: Secret
+    align_on: AlignOn = "original"
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def setup(self) -> None:
+        for member in (self.aligner, self.voice, self.masker, self.listener):
+            member.setup()
+
+    def run(self, spoken: Spoken) -> list[Slice]:
+        """Slices in order of time, or the first Refusal."""
+        return self.cut(self.protected(spoken))
+
+    def protected(self, spoken: Spoken) -> Spoken:
+        """Everything before the cut. What is aligned already is not aligned again, unless the voice comes first."""
+        steps = order(self.align_on)
+        for name in steps[steps[0] == "align" and bool(spoken.words) : -1]:
+            spoken = self._timed(name, self._step(name), spoken)
+        return spoken
+
+    def align(self, spoken: Spoken) -> Spoken:
+        return self._timed("align", self._step("align"), spoken)
+
+    def cut(self, spoken: Spoken) -> list[Slice]:
+        return self._timed("slice", lambda one: cut(self.slicer, one), spoken)
+
+    def _step(self, name: str) -> Callable[[Spoken], Spoken]:
+        return {
+            "align": lambda spoken: aligned(self.aligner, spoken),
+            "voice": lambda spoken: voiced(self.voice, spoken, self.secret, self.slicer.groups),
+            "mask": lambda spoken: masked(self.masker, spoken),
+            "relisten": lambda spoken: checked(self.listener, spoken),
+        }[name]
+
+    def _timed(self, name: str, step: Callable[[Spoken], Any], spoken: Spoken) -> Any:
+        began = time.process_time()
+        try:
+            return step(spoken)
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.process_time() - began

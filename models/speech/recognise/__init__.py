@@ -1,0 +1,48 @@
+"""Listen to masked speech: a removed word that is still heard was masked in the wrong place."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Protocol
+
+from sottovoce.models.errors import Refusal
+from sottovoce.models.ledger.entries import LedgerEntry
+from sottovoce.models.records import Word
+from sottovoce.models.speech.audio import Speech
+from sottovoce.models.speech.masked_words import MaskedWords
+
+TABLE = {
+    "pocketsphinx": "sottovoce.models.speech.recognise.pocketsphinx:PocketSphinxListener",
+    "moonshine": "sottovoce.models.speech.recognise.recognisers:Moonshine",
+    "vosk": "sottovoce.models.speech.recognise.recognisers:Vosk",
+    "hf": "sottovoce.models.speech.recognise.hf_recogniser:HuggingFace",
+    "none": "sottovoce.models.speech.recognise.nobody:Nobody",
+}
+
+
+class StillHeard(Refusal):
+    code = "still_heard"
+    allowed = "speech in which no removed word is heard after masking"
+
+
+class Listener(Protocol):
+    def setup(self) -> None:
+        """Load what is heavy. Called once per worker process."""
+
+    def heard(self, speech: Speech, text: str, words: Sequence[Word], masked: MaskedWords) -> frozenset[int]:
+        """Indices of masked words that are still heard in the masked speech."""
+
+    def ledger(self) -> LedgerEntry: ...
+
+
+class Recogniser(ABC):
+    """Besides being a Listener: one that can also write down what is said."""
+
+    @abstractmethod
+    def transcribe(self, speech: Speech) -> str: ...
+
+
+def refuse_if_heard(listener: Listener, speech: Speech, text: str, words: Sequence[Word], masked: MaskedWords) -> None:
+    if masked.indices and listener.heard(speech, text, words, masked):
+        raise StillHeard

@@ -1,0 +1,67 @@
+"""Change who seems to speak, and keep what is said."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sottovoce.models.ledger.entries import LedgerEntry
+from sottovoce.models.randomness import Secret
+from sottovoce.models.records import Utterance, Word
+from sottovoce.models.speech.audio import Speech
+from sottovoce.models.speech.masked_words import MaskedWords
+
+TABLE = {
+    "phonetic": "sottovoce.models.speech.voice.phonetic:Phonetic",
+    "xvector": "sottovoce.models.speech.voice.xvector:XVector",
+    "frame_knn": "sottovoce.models.speech.voice.frame_knn:FrameKnn",
+    "mcadams": "sottovoce.models.speech.voice.mcadams:McAdams",
+    "voicemask": "sottovoce.models.speech.voice.voicemask:VoiceMask",
+    "vtln": "sottovoce.models.speech.voice.vtln:Vtln",
+    "speecht5": "sottovoce.models.speech.voice.speecht5:SpeechT5",
+}
+
+
+# In the ledger of every voice that makes its speech from the sound of the source, not from its words.
+BACKGROUND_VOICES = (
+    "voices in the background of the speaker's channel: what they say stays to be heard, and no transcript, detector or mask "
+    "knows of it"
+)
+
+# (first, last) word of each slice that words with these masks will be cut into
+Slices = Callable[[Sequence[Word], MaskedWords], list[tuple[int, int]]]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Voiced:
+    """Anonymised speech, and the words where they now stand in it (a voice may stretch time).
+
+    `unsaid`: the words to be masked were not spoken; a silence stands in their place.
+    """
+
+    speech: Speech
+    words: tuple[Word, ...]
+    unsaid: bool = False
+
+
+class Anonymiser(Protocol):
+    def setup(self) -> None:
+        """Load what is heavy. Called once per worker process."""
+
+    def transform(
+        self, utterance: Utterance, speech: Speech, words: Sequence[Word], secret: Secret, slices: Slices | None = None
+    ) -> Voiced:
+        """The speech in another voice. `slices` tells where it will be cut, for a voice that changes there; None where
+        nothing will be cut, or the words are not known yet."""
+
+    def ledger(self) -> LedgerEntry: ...
+
+
+class TakesBatches(ABC):
+    """Besides being an Anonymiser: a voice that is quicker with several utterances at once."""
+
+    @abstractmethod
+    def transform_many(self, items: Sequence[tuple[Utterance, Speech, Sequence[Word]]], secret: Secret) -> list[Voiced]:
+        """One Voiced for each item; an error spoils the batch, whose items are then given to `transform` one by one."""

@@ -1,0 +1,176 @@
+"""The phones of an utterance on the vocoder's clock, and what the networks are told about them.
+
+A track is a row of segments without gaps: every frame belongs to one phone or to silence. Only labels and lengths are in
+it; nothing of the sound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import pairwise
+
+import numpy as np
+
+from sottovoce.models.records import Word
+from sottovoce.models.speech.voice.pool import PHONES
+
+FRAMES_PER_S = 100
+LEAD = 1  # the aligner's frame i looks at the sound that the vocoder's frame i + 1 is centred on
+SILENCE = 0
+SHORTEST_PAUSE = 3  # frames; what is shorter belongs to the phone before it
+NUMBER = {phone: number for number, phone in enumerate(PHONES)}
+FRAME_INPUTS = 3 * len(PHONES) + 9
+SEGMENT_INPUTS = len(PHONES) + 2
+REACH_S = 2.0  # how far the networks are told of the next pause
+
+
+@dataclass(frozen=True, eq=False)
+class PhoneTrack:
+    """Per segment: number of its phone, length in frames, number of its word (-1: none), and where it was in the source."""
+
+    phone: np.ndarray
+    length: np.ndarray
+    word: np.ndarray
+    source_begin: np.ndarray
+    source_length: np.ndarray
+
+    @property
+    def frames(self) -> int:
+        return int(self.length.sum())
+
+    @property
+    def begin(self) -> np.ndarray:
+        return np.cumsum(self.length) - self.length
+
+    @property
+    def owner(self) -> np.ndarray:
+        """Segment of each frame."""
+        return np.repeat(np.arange(len(self.length)), self.length)
+
+    @property
+    def speech(self) -> np.ndarray:
+        """Whether each frame is speech."""
+        return self.phone[self.owner] != SILENCE
+
+    @property
+    def left_out(self) -> np.ndarray:
+        """Whether each segment is the silence in place of a word that must not be said."""
+        return (self.phone == SILENCE) & (self.word >= 0)
+
+    def with_lengths(self, length: np.ndarray) -> PhoneTrack:
+        return replace(self, length=length)
+
+    def source_positions(self) -> np.ndarray:
+        """Where in the source each frame comes from, in its frames."""
+        owner = self.owner
+        share = (np.arange(self.frames) - self.begin[owner] + 0.5) / self.length[owner]
+        return self.source_begin[owner] + share * self.source_length[owner] - 0.5
+
+
+def track_of(words: Sequence[Word], frames: int) -> PhoneTrack:
+    """The phones of aligned words, silence between them."""
+    segments: list[tuple[int, int, int]] = []  # phone, begin, word
+    at = 0
+    for index, word in enumerate(words):
+        for phone in word.phones:
+            begin = max(round(phone.begin_s * FRAMES_PER_S) + LEAD, at)
+            end = min(round(phone.end_s * FRAMES_PER_S) + LEAD, frames)
+            if end <= begin or NUMBER.get(phone.label, SILENCE) == SILENCE:
+                continue
+            if begin - at >= SHORTEST_PAUSE:
+                segments.append((SILENCE, at, -1))
+                at = begin
+            segments.append((NUMBER[phone.label], at, index))
+            at = end
+    if not segments or frames - at >= SHORTEST_PAUSE:
+        segments.append((SILENCE, at, -1))
+    phones, begins, owners = (np.array(column) for column in zip(*segments, strict=True))
+    lengths = np.diff(np.append(begins, frames))
+    return PhoneTrack(phones, lengths, owners, begins, lengths)
+
+
+def silenced(track: PhoneTrack, indices: Collection[int]) -> PhoneTrack:
+    """The track in which the words that must not be said count as silence: nothing of them is measured."""
+    return replace(track, phone=np.where(np.isin(track.word, list(indices)), SILENCE, track.phone))
+
+
+def without_words(track: PhoneTrack, indices: Collection[int], gap: int) -> PhoneTrack:
+    """Each run of words that must not be said, pauses inside it included, is a silence of `gap` frames in all."""
+    gone = np.isin(track.word, list(indices))
+    spoken = np.flatnonzero((track.word >= 0) & ~gone)
+    run_of = np.searchsorted(spoken, np.arange(len(gone)))  # segments between the same two spoken ones share a number
+    kept = np.ones(len(gone), bool)
+    lengths, phones = track.length.copy(), track.phone.copy()
+    for run in np.unique(run_of[gone]):
+        inside = np.flatnonzero(gone & (run_of == run))
+        heads = inside[np.append(True, np.diff(track.word[inside]) != 0)]  # one segment stands for each word
+        kept[inside[0] : inside[-1] + 1] = False
+        kept[heads] = True
+        phones[heads] = SILENCE
+        lengths[heads] = np.maximum(np.diff(np.linspace(0, gap, len(heads) + 1).round().astype(int)), 1)
+    changed = replace(track, phone=phones, length=lengths)
+    return PhoneTrack(*(getattr(changed, field.name)[kept] for field in fields(PhoneTrack)))
+
+
+def repaused(track: PhoneTrack, share: float, rate: float, draw: np.random.Generator) -> PhoneTrack:
+    """Pauses between words, for `share` of the places drawn with probability `rate` instead of taken from the source.
+
+    How often somebody pauses is a habit that several utterances give away. Next to words that are not said there is
+    silence already. Both ends are silent, whether or not the source began and ended so.
+    """
+    columns = [getattr(track, field.name) for field in fields(PhoneTrack)]
+    said = np.flatnonzero(track.word >= 0)
+    rows: list[tuple[int, ...]] = []
+    for before, at in pairwise([None, *said]):
+        public, coin = draw.random(2) < (share, rate)
+        paused = before is None or at - before > 1
+        if before is not None and public:
+            paused = coin and track.word[at] != track.word[before] and not track.left_out[[before, at]].any()
+        if paused:
+            rows.append((SILENCE, SHORTEST_PAUSE, -1, track.source_begin[at], 0))
+            if at and track.word[at - 1] < 0:
+                rows[-1] = tuple(column[at - 1] for column in columns)
+        rows.append(tuple(column[at] for column in columns))
+    end = track.source_begin[said[-1]] + track.source_length[said[-1]]
+    rows.append((SILENCE, SHORTEST_PAUSE, -1, end, max(track.source_begin[-1] + track.source_length[-1] - end, 0)))
+    return PhoneTrack(*(np.array(column) for column in zip(*rows, strict=True)))
+
+
+def segment_inputs(track: PhoneTrack) -> np.ndarray:
+    """[segments, SEGMENT_INPUTS]: the phone, and whether its word begins or ends here."""
+    out = np.zeros((len(track.phone), SEGMENT_INPUTS), np.float32)
+    out[np.arange(len(track.phone)), track.phone] = 1
+    changes = np.array([a != b for a, b in pairwise([-2, *track.word])])
+    out[:, -2] = changes & (track.word >= 0)
+    out[:, -1] = np.append(changes[1:], True) & (track.word >= 0)
+    return out
+
+
+def frame_inputs(track: PhoneTrack) -> np.ndarray:
+    """[frames, FRAME_INPUTS]: the phone and its neighbours, the place in the phone, in the word and between two pauses."""
+    owner, count = track.owner, len(PHONES)
+    phone = track.phone
+    left, right = np.append(SILENCE, phone[:-1]), np.append(phone[1:], SILENCE)
+    out = np.zeros((len(owner), FRAME_INPUTS), np.float32)
+    rows = np.arange(len(owner))
+    for number, labels in enumerate((phone, left, right)):
+        out[rows, number * count + labels[owner]] = 1
+    since = rows - track.begin[owner]
+    length = track.length[owner]
+    place = (since + 0.5) / length
+    edges = segment_inputs(track)[owner, -2:]
+    rests = [np.minimum(distance, REACH_S * FRAMES_PER_S) / FRAMES_PER_S for distance in _to_pauses(track.speech)]
+    more = [place, place**2, np.log(length) / 3, np.minimum(since, 10) / 10, np.minimum(length - since, 10) / 10]
+    out[:, 3 * count :] = np.stack([*more, *edges.T, *rests], axis=1)
+    return out
+
+
+def _to_pauses(speech: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Frames since the last pause and until the next one."""
+
+    def since(flags: np.ndarray) -> np.ndarray:
+        rows = np.arange(len(flags))
+        return rows - np.maximum.accumulate(np.where(flags, -1, rows))
+
+    return since(speech), since(speech[::-1])[::-1]

@@ -1,0 +1,208 @@
+"""Speech made anew from its phones: nothing of the speaker's spectrum passes.
+
+The aligned phones, with as much of the source's prosody as `prosody` says, are said by the phone network in the voice of a
+pseudo-speaker (a mix of pool speakers drawn with the run's secret), and FARGAN makes the sound. Pauses, breath and
+background become one and the same silence. Words that must not be said are not synthesised: a silence of fixed length
+stands where they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from sottovoce.models.errors import Refusal
+from sottovoce.models.ledger.entries import LedgerEntry
+from sottovoce.models.randomness import Secret
+from sottovoce.models.records import Phone, Utterance, Word
+from sottovoce.models.settings import require
+from sottovoce.models.speech.audio import Speech, level, resample
+from sottovoce.models.speech.audio_refusals import AudioNotFinite
+from sottovoce.models.speech.masked_words import mark
+from sottovoce.models.speech.voice import Slices, Voiced, phone_network
+from sottovoce.models.speech.voice import pool as pools
+from sottovoce.models.speech.voice.departures import Departures
+from sottovoce.models.speech.voice.fargan import Fargan
+from sottovoce.models.speech.voice.opus_features import HOP, RATE_HZ, Analysis
+from sottovoce.models.speech.voice.phone_track import (
+    FRAMES_PER_S,
+    LEAD,
+    PhoneTrack,
+    repaused,
+    silenced,
+    track_of,
+    without_words,
+)
+from sottovoce.models.speech.voice.pool import PHONES
+from sottovoce.models.speech.voice.prosody import Shared, SourceProsody, source_prosody
+from sottovoce.models.speech.voice.pseudo_speaker import PseudoSpeakerOptions, PseudoSpeakers, draw_key
+from sottovoce.models.speech.voice.say_phones import PEAK, Part, PseudoVoice, retimed, say
+
+PAUSE_RATE = 0.13  # of the borders between words: as often as LibriSpeech's and AN4's speakers pause
+LEFT_OUT_FRAMES = 30  # of silence in place of words that are not said, however long they were
+
+
+# Which words make each slice, (first, last), once it is known where they stand.
+
+
+class PhonesMissing(Refusal):
+    code = "voice_needs_phones"
+    allowed = "speech with a transcript and an aligner that gives the phones of each word, such as align: pocketsphinx"
+
+
+class NothingToSay(Refusal):
+    code = "nothing_to_say"
+    allowed = "speech of which at least one word is not masked"
+
+
+@dataclass(frozen=True, repr=False)
+class Analysed:
+    """An utterance, its speech, and the features that the vocoder's analysis found in it."""
+
+    utterance: Utterance
+    speech: Speech
+    features: np.ndarray
+
+
+@dataclass(frozen=True)
+class Phonetic(PseudoSpeakerOptions):
+    """`prosody`: the share of loudness, pitch, voicing, lengths and pauses that comes from the pool, 0 to 1; or
+    `departures`: all of it, and what the source does otherwise with lengths, loudness and voicing, freed of its habits.
+
+    `assign: slice` gives every slice a voice of its own: one voice for an utterance would join its slices again. Where
+    nothing is sliced it is one voice for an utterance.
+    `pool` is a folder that `sottovoce build voice` wrote; without it, the pool that ships.
+    """
+
+    prosody: float | Literal["departures"] = 1.0
+    assign: Literal["slice", "utterance", "speaker"] = "slice"
+    pool: str | None = None
+    looks_at_source: ClassVar[bool] = False  # a subclass may choose its target by the source's own voice
+    _parts: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(
+            (self.prosody == "departures" or 0 <= self.prosody <= 1, "prosody: must be departures or lie in [0, 1]"),
+            (self.drawn >= 2, "drawn: must be at least 2, or a pseudo-speaker would be a real one"),
+            (
+                self.looks_at_source or not self.needs_source_embedding,
+                "proximity: near and far would look at the source; allowed: dense, sparse, random",
+            ),
+        )
+
+    def setup(self) -> None:
+        pool = pools.load(self.pool)
+        self._parts.update(
+            analysis=Analysis(), pool=pool, pseudo_speakers=PseudoSpeakers(self, pool),
+            network=phone_network.load(self.pool), vocoder=Fargan(),
+        )  # fmt: skip
+
+    def transform(
+        self, utterance: Utterance, speech: Speech, words: Sequence[Word], secret: Secret, slices: Slices | None = None
+    ) -> Voiced:
+        if not np.isfinite(speech.samples).all():
+            raise AudioNotFinite
+        if not words or not all(word.phones for word in words):
+            raise PhonesMissing
+        left_out = mark(utterance.text, utterance.spans, words).indices
+        analysed = self._parts["analysis"](_without_sound(speech, [words[index] for index in left_out]))
+        whole = track_of(words, len(analysed))
+        heard_words, track = silenced(whole, left_out), without_words(whole, left_out, LEFT_OUT_FRAMES)
+        if not track.speech.any():
+            raise NothingToSay
+        draw = secret.generator("voice.phonetic", utterance.dialogue_id, utterance.id)
+        heard = Analysed(utterance, speech, analysed)
+        voice = self._pseudo_speaker(heard, secret)
+        source = self._source(source_prosody(analysed, heard_words), track)
+        track = repaused(track, source.public_pauses, PAUSE_RATE, draw)
+        said = retimed(self._parts["network"], voice, track, source, draw)
+        moved = _moved(words, said)
+        parts = [Part(0, said.frames, voice)]
+        if self.assign == "slice" and slices is not None:
+            parts = self._cast(heard, secret, said, slices(moved, mark(utterance.text, utterance.spans, moved)))
+        samples = self._parts["vocoder"].speak(say(self._parts["network"], parts, said, source, draw))
+        loud = _speech_level(resample(speech, RATE_HZ).samples, heard_words) / max(_speech_level(samples, said), 1e-9)
+        gain = min(loud, PEAK / max(float(np.max(np.abs(samples))), 1e-9))
+        return Voiced(Speech((samples * gain).astype(np.float32), RATE_HZ), moved, unsaid=True)
+
+    def _source(self, prosody: np.ndarray, track: PhoneTrack) -> SourceProsody:
+        if self.prosody != "departures":
+            return Shared(prosody, self.prosody)
+        middle = self._parts["pool"].voice.mean(axis=0).astype(np.float32)
+        return Departures.of(self._parts["network"], middle, prosody, track)
+
+    def _pseudo_speaker(self, heard: Analysed, secret: Secret, *slice_number: str) -> PseudoVoice:
+        key = (*draw_key(heard.utterance, self.assign), *slice_number)
+        weights = self._parts["pseudo_speakers"].draw(secret, key, source_gender=heard.utterance.gender)
+        return PseudoVoice.of(self._parts["pool"], weights)
+
+    def _cast(self, heard: Analysed, secret: Secret, said: PhoneTrack, groups: Sequence[tuple[int, int]]) -> list[Part]:
+        """A pseudo-speaker for each slice, from its first word to the next slice's."""
+        firsts = [int(said.begin[np.flatnonzero(said.word == first)[0]]) for first, _ in groups]
+        begins = [0, *firsts[1:]]
+        ends = [*begins[1:], said.frames]
+        return [
+            Part(begin, end, self._pseudo_speaker(heard, secret, str(number)))
+            for number, (begin, end) in enumerate(zip(begins, ends, strict=True))
+        ]
+
+    def ledger(self) -> LedgerEntry:
+        return LedgerEntry(
+            stage="voice",
+            mechanism="phonetic",
+            says="Speech is made anew from its phones in the voice of a mix of public speakers; no spectrum of the source "
+            "is used, and words to be masked are not spoken at all",
+            not_protected=(
+                *self._prosody_left(),
+                "choice of words and of pronunciations, and how loud the utterance is as a whole",
+                "speech that the transcript lacks vanishes; a wrong word in the transcript is spoken",
+            ),
+            parameters={f.name: getattr(self, f.name) for f in fields(self) if f.init},
+        )
+
+    def _prosody_left(self) -> tuple[str, ...]:
+        if self.prosody == 1:
+            return ()
+        if self.prosody == "departures":
+            return (
+                "how lengths, loudness and voicing of the sounds of one kind differ inside the utterance, the mean of each "
+                "kind taken out: little of the speaker was found in it, none is not proved",
+            )
+        return (
+            f"what is left of rhythm, pauses, loudness and pitch: {100 * (1 - self.prosody):.0f} % of their shape is the "
+            "source's, by which several utterances of one person can be linked better than by chance",
+        )
+
+
+def _without_sound(speech: Speech, words: Sequence[Word]) -> Speech:
+    """The speech with nothing where these words are: not even the pitch around them is found with their help."""
+    samples = speech.samples.copy()
+    for word in words:
+        samples[round(word.begin_s * speech.rate_hz) : round(word.end_s * speech.rate_hz)] = 0.0
+    return Speech(samples, speech.rate_hz)
+
+
+def _speech_level(samples: np.ndarray, track: PhoneTrack) -> float:
+    """Root mean square where somebody speaks."""
+    spoken = np.repeat(track.speech, HOP)[: len(samples)]
+    return level(samples[: len(spoken)][spoken])
+
+
+def _moved(words: Sequence[Word], said: PhoneTrack) -> tuple[Word, ...]:
+    """The words and their phones where they now stand; a word that is left out keeps its phones' names, not their times."""
+    ends = said.begin + said.length
+    begins_s, ends_s = (np.maximum(frames - LEAD, 0) / FRAMES_PER_S for frames in (said.begin, ends))
+    out = []
+    for index, word in enumerate(words):
+        own = np.flatnonzero(said.word == index)
+        begin_s, end_s = float(begins_s[own[0]]), float(ends_s[own[-1]])
+        if said.left_out[own[0]]:
+            phones = tuple(replace(phone, begin_s=begin_s, end_s=end_s) for phone in word.phones)
+        else:
+            phones = tuple(Phone(PHONES[said.phone[at]], float(begins_s[at]), float(ends_s[at])) for at in own)
+        out.append(replace(word, begin_s=begin_s, end_s=end_s, phones=phones))
+    return tuple(out)

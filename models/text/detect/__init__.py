@@ -1,0 +1,32 @@
+"""Find what is sensitive in a text. A detector only finds; it never rewrites."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from sottovoce.models.ledger.entries import LedgerEntry
+from sottovoce.models.records import Span
+
+TABLE = {
+    "default": "sottovoce.models.text.detect.ensemble:Ensemble",
+    "ensemble": "sottovoce.models.text.detect.ensemble:Ensemble",
+    "rules": "sottovoce.models.text.detect.rules:Rules",
+    "tagger": "sottovoce.models.text.detect.tagger:Tagger",
+    "gazetteer": "sottovoce.models.text.detect.gazetteer:Gazetteer",
+    "flair": "sottovoce.models.text.detect.flair_tagger:Flair",
+    "hf": "sottovoce.models.text.detect.hf:HuggingFace",
+}
+
+
+class Detector(Protocol):
+    def setup(self) -> None:
+        """Load what is heavy. Called once per worker process."""
+
+    def detect(self, texts: Sequence[str]) -> list[list[Span]]:
+        """Spans of each text: sorted, not overlapping, inside the text."""
+
+    def finds(self) -> frozenset[str] | None:
+        """The types that it can report; None where only the loaded model knows."""
+
+    def ledger(self) -> LedgerEntry: ...

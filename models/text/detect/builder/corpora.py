@@ -1,0 +1,255 @@
+"""Labelled text as one kind of Example, whatever file it came in.
+
+A corpus names slots; `slots.tsv` says which of them are sensitive types, and `common_words.tsv` which of their values name
+nothing. What a corpus does not label at all (a tweet corpus without dates) is not evidence of absence: such types are
+`unlabelled` (`unlabelled.tsv`), and training leaves them open.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import itertools
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TextIO
+
+from sottovoce.models.errors import CorpusError
+from sottovoce.models.runs.committed_run import open_local
+from sottovoce.models.text.detect.coverage import stem
+
+MIXED = "?"
+OUTSIDE = "O"
+MAX_LINE = 1 << 20
+_CLOCK = re.compile(
+    r"\d:\d|\b([ap]\.? ?m\b|o'? ?clock|noon|midnight|midday|morning|afternoon|evening|night|tonight|hours?|minutes?|"
+    r"seconds?|sunrise|sunset|sunup|sundown|dawn|dusk|meal|breakfast|brunch|lunch|dinner|supper|teatime|elevenses)\b|\d[ap]m"
+)
+_NLU_SUFFIXES = ("jsonl", "json")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Example:
+    """Words with BIO labels of sensitive types, `O`, or `?` where the corpus does not tell."""
+
+    tokens: tuple[str, ...]
+    labels: tuple[str, ...]
+    corpus: str = ""
+    split: str = ""
+    unlabelled: frozenset[str] = frozenset()
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.tokens)
+
+    def has_entity(self) -> bool:
+        return any(label.startswith("B-") for label in self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class SlotType:
+    type: str
+    ordinary: frozenset[str]
+
+
+@cache
+def slot_map(path: Path = Path(__file__).with_name("slots.tsv")) -> dict[str, dict[str, SlotType]]:
+    """{corpus: {slot: type}} of a table like `slots.tsv`."""
+    lines = [line for line in path.read_text("utf-8").splitlines() if line and not line.startswith("#")]
+    rows: dict[str, dict[str, SlotType]] = {}
+    for row in csv.DictReader(lines, delimiter="\t"):
+        ordinary = frozenset((row["except"] or "").split())
+        rows.setdefault(row["corpus"], {})[row["slot"]] = SlotType(row["type"], ordinary)
+    return rows
+
+
+def common_words() -> dict[str, frozenset[str]]:
+    """{type: words that name nothing}."""
+    return _sets("common_words.tsv")
+
+
+def unlabelled_types() -> dict[str, frozenset[str]]:
+    """{corpus: types that it does not label}."""
+    return _sets("unlabelled.tsv")
+
+
+@cache
+def _sets(table: str) -> dict[str, frozenset[str]]:
+    """Two columns, a name and words: see the head of the table."""
+    lines = Path(__file__).with_name(table).read_text("utf-8").splitlines()
+    rows = (line.split("\t") for line in lines if not line.startswith("#"))
+    next(rows)
+    return {name: frozenset(words.split()) for name, words in rows}
+
+
+def names_nothing(words: Iterable[str], kind: str) -> bool:
+    common = common_words().get(kind, frozenset()) | {""}
+    return all(stem(word.lower()) in common for word in words)
+
+
+@cache
+def ordinary_words(kind: str) -> frozenset[str]:
+    """Words that some set's slots of this type hold beside what is sensitive: "me and my mother" in a party of people."""
+    rows = (row for slots in slot_map().values() for row in slots.values() if row.type == kind)
+    return frozenset().union(*(row.ordinary for row in rows))
+
+
+def corpus_name(path: Path) -> str:
+    """'data/snips.jsonl.gz' -> 'snips'."""
+    return path.name.split(".")[0]
+
+
+def read_examples(path: Path) -> Iterator[Example]:
+    """Examples of a JSONL file (tokens and tags, or text and slots), a CoNLL file, or the slu sink of a committed run."""
+    if path.is_dir():
+        yield from _read_run(path)
+        return
+    if not path.is_file():
+        raise CorpusError(f"{path}: no such file; expected JSONL, CoNLL or the folder of a committed run")
+    name = corpus_name(path)
+    suffixes = {suffix.lstrip(".") for suffix in path.suffixes}
+    with gzip.open(path, "rt", encoding="utf-8") if "gz" in suffixes else path.open(encoding="utf-8") as file:
+        lines = _lines(file, path)
+        rows = _json_rows(lines, path) if suffixes & set(_NLU_SUFFIXES) else _conll_rows(lines)
+        for tokens, tags, split in rows:
+            yield Example(
+                tuple(tokens), label(name, tokens, tags), name, split, unlabelled_types().get(name, frozenset())
+            )
+
+
+def label(corpus: str, tokens: Sequence[str], tags: Sequence[str]) -> tuple[str, ...]:
+    """BIO slots -> BIO types. A corpus without rows in the map is taken to be labelled with types already."""
+    types = slot_map().get(corpus)
+    if types is None:
+        return tuple(tags)
+    labels = [OUTSIDE] * len(tags)
+    for begin, end, slot in stretches(tags):
+        known = types.get(slot)
+        if known is None or known.type == OUTSIDE:
+            continue
+        kind = known.type
+        if kind == "WHEN":
+            kind = "TIME" if _CLOCK.search(" ".join(tokens[begin:end]).lower()) else "DATE"
+        if names_nothing(tokens[begin:end], kind):
+            continue
+        inside = False
+        for at in range(begin, end):
+            if kind == MIXED:
+                labels[at] = MIXED
+            elif tokens[at].lower() in known.ordinary:
+                inside = False
+            else:
+                labels[at] = f"I-{kind}" if inside else f"B-{kind}"
+                inside = True
+    return tuple(labels)
+
+
+def stretches(tags: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """(begin, end, slot) of a BIO sequence; an I- that continues nothing begins a stretch, so that no label is lost."""
+    begin, name = 0, ""
+    for at, tag in enumerate([*tags, OUTSIDE]):
+        prefix, _, slot = tag.partition("-")
+        if name and (prefix != "I" or slot != name):
+            yield begin, at, name
+            name = ""
+        if not name and prefix in ("B", "I"):
+            begin, name = at, slot
+
+
+def held_out(example: Example, share: float) -> bool:
+    """A stable draw by the text itself: the same utterance falls on the same side in every build."""
+    digest = hashlib.sha256(normal(example.tokens).encode("utf-8", "replace")).digest()
+    return int.from_bytes(digest[:4], "big") < share * 2**32
+
+
+def normal(tokens: Iterable[str]) -> str:
+    """Text for comparing utterances: lower case, letters and digits only."""
+    return " ".join("".join(c for c in token.lower() if c.isalnum()) for token in tokens)
+
+
+def without(examples: Iterable[Example], others: Iterable[Example], shortest: int = 3) -> list[Example]:
+    """The examples whose text is in none of the others, so that nothing measured was learnt by heart.
+
+    Texts of fewer than `shortest` words ("ok thanks") are everybody's and stay.
+    """
+    seen = {normal(other.tokens) for other in others}
+    return [e for e in examples if len(e.tokens) < shortest or normal(e.tokens) not in seen]
+
+
+def leave_open(examples: Iterable[Example], unlabelled: Iterable[str]) -> list[Example]:
+    types = frozenset(unlabelled)
+    return [replace(example, unlabelled=example.unlabelled | types) for example in examples]
+
+
+def _lines(file: TextIO, path: Path) -> Iterator[str]:
+    """A line that does not end is told before it fills the memory: compressed, it may be a few kilobytes."""
+    for number in itertools.count(1):
+        line = file.readline(MAX_LINE + 1)
+        if not line:
+            return
+        if len(line) > MAX_LINE:
+            raise CorpusError(f"{path.name}, line {number}: longer than {MAX_LINE} characters")
+        yield line
+
+
+def _json_rows(lines: Iterable[str], path: Path) -> Iterator[tuple[list[str], list[str], str]]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            tokens, tags = _tokens_and_tags(row)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise CorpusError(f"{path.name}, line {number}: expected tokens and tags, or text and slots") from None
+        yield tokens, tags, str(row.get("split", ""))
+
+
+def _tokens_and_tags(row: Mapping) -> tuple[list[str], list[str]]:
+    if "tokens" in row:
+        tokens, tags = list(row["tokens"]), list(row["tags"])
+        if len(tokens) != len(tags):
+            raise ValueError
+        return tokens, tags
+    return split_slots(row["text"], [(int(s["begin"]), int(s["end"]), str(s["name"])) for s in row.get("slots", ())])
+
+
+def split_slots(text: str, slots: Sequence[tuple[int, int, str]]) -> tuple[list[str], list[str]]:
+    """Text with character slots -> words with BIO tags. Words are cut at slot borders, so that no label spills over."""
+    borders = sorted({0, len(text), *(at for begin, end, _ in slots for at in (begin, end))})
+    tokens, tags = [], []
+    previous = None
+    for begin, end in itertools.pairwise(borders):
+        slot = next((s for s in slots if s[0] <= begin < s[1]), None)
+        for word in text[begin:end].split():
+            tokens.append(word)
+            tags.append(OUTSIDE if slot is None else f"{'I' if slot is previous else 'B'}-{slot[2]}")
+            previous = slot
+    return tokens, tags
+
+
+def _conll_rows(lines: Iterable[str]) -> Iterator[tuple[list[str], list[str], str]]:
+    """One word a line, its tag in the last column, a blank line between utterances."""
+    tokens: list[str] = []
+    tags: list[str] = []
+    for line in itertools.chain(lines, [""]):
+        columns = line.split()
+        if columns and not line.startswith("-DOCSTART-") and not (line.startswith("#") and len(columns) > 2):
+            tokens.append(columns[0])
+            tags.append(columns[-1])
+        elif tokens:
+            yield tokens, tags, ""
+            tokens, tags = [], []
+
+
+def _read_run(folder: Path) -> Iterator[Example]:
+    run = open_local(str(folder))
+    run.verify(["slu"])
+    for group in run.groups("slu"):
+        for row in group:
+            tokens, tags = _tokens_and_tags(row)
+            yield Example(tuple(tokens), tuple(tags), folder.name)

@@ -1,0 +1,144 @@
+"""How much of what is sensitive a detector finds, and how much else it hits.
+
+Token recall: the share of gold entity words that spans cover, whatever their type (`coverage.py`). Over-masking: the share
+of all other words that a span touches, and how much of it the gold cannot judge (a mixed slot, a type that the set does not
+label). Annotators do not agree whether "the" belongs to "the fifteenth": both figures are given a second time without small
+words in or beside an entity. Intervals are Wilson's (1927) at 95 %, for words drawn independently; words of one utterance
+are not quite, so read them as a guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from sottovoce.models.records import Span
+from sottovoce.models.text.detect import Detector
+from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, Example
+from sottovoce.models.text.detect.coverage import signs, wilson
+
+_CHUNK = 512
+_SMALL_WORDS = frozenset(
+    ("a", "an", "and", "at", "by", "for", "from", "in", "my", "next", "of", "on", "the", "this", "to")
+)
+
+
+@dataclass
+class Count:
+    hit: int = 0
+    of: int = 0
+
+    def add(self, hit: bool) -> None:
+        self.hit += hit
+        self.of += 1
+
+    def without(self, other: Count) -> Count:
+        return Count(self.hit - other.hit, self.of - other.of)
+
+    @property
+    def share(self) -> float:
+        return self.hit / self.of if self.of else float("nan")
+
+    def interval(self) -> tuple[float, float]:
+        return wilson(self.hit, self.of)
+
+
+@dataclass
+class Measured:
+    """`types[t]`: words of gold type t that were found; `typed[t]`: found with that very type as well."""
+
+    utterances: int = 0
+    entity_words: Count = field(default_factory=Count)
+    other_words: Count = field(default_factory=Count)
+    small_entity_words: Count = field(default_factory=Count)
+    small_other_words: Count = field(default_factory=Count)
+    hits_untold: int = 0
+    entities: Count = field(default_factory=Count)
+    types: dict[str, Count] = field(default_factory=dict)
+    typed: dict[str, Count] = field(default_factory=dict)
+
+    def as_dict(self) -> dict:
+        return {
+            "utterances": self.utterances,
+            "entity_words": self.entity_words.of,
+            "recall": self.entity_words.share,
+            "interval": list(self.entity_words.interval()),
+            "whole_entity_recall": self.entities.share,
+            "over_masking": self.other_words.share,
+            "over_masking_interval": list(self.other_words.interval()),
+            "over_masking_untold": self.hits_untold / max(self.other_words.of, 1),
+            "recall_without_small_words": self.entity_words.without(self.small_entity_words).share,
+            "over_masking_without_small_words": self.other_words.without(self.small_other_words).share,
+            "types": {
+                kind: {
+                    "words": count.of,
+                    "recall": count.share,
+                    "interval": list(count.interval()),
+                    "same_type": self.typed[kind].share,
+                }
+                for kind, count in sorted(self.types.items())
+            },
+        }
+
+
+def measure(detector: Detector, examples: Iterable[Example]) -> Measured:
+    """`detector` must be set up."""
+    result = Measured()
+    chunk: list[Example] = []
+    for example in examples:
+        chunk.append(example)
+        if len(chunk) == _CHUNK:
+            _count_all(detector, chunk, result)
+            chunk = []
+    _count_all(detector, chunk, result)
+    return result
+
+
+def _count_all(detector: Detector, chunk: Sequence[Example], result: Measured) -> None:
+    found = detector.detect([example.text for example in chunk])
+    for example, spans in zip(chunk, found, strict=True):
+        count(example, spans, result)
+
+
+def count(example: Example, spans: Sequence[Span], result: Measured) -> None:
+    result.utterances += 1
+    text = example.text
+    types = [""] * len(text)
+    for span in spans:
+        types[span.begin : span.end] = [span.type] * (span.end - span.begin)
+    begin, whole = 0, None
+    small = _small(example)
+    for at_word, (token, label) in enumerate(zip(example.tokens, example.labels, strict=True)):
+        places = signs(text, begin, token)
+        begin += len(token) + 1
+        prefix, _, kind = label.partition("-")
+        if whole is not None and prefix != "I":
+            result.entities.add(whole)
+            whole = None
+        if not places:
+            continue  # a punctuation mark on its own tells nothing
+        if not kind:
+            hit = any(types[at] for at in places)
+            result.other_words.add(hit)
+            if at_word in small:
+                result.small_other_words.add(hit)
+            result.hits_untold += hit and (
+                label == MIXED or {types[at] for at in places if types[at]} <= example.unlabelled
+            )
+            continue
+        covered = all(types[at] for at in places)
+        result.entity_words.add(covered)
+        if at_word in small:
+            result.small_entity_words.add(covered)
+        result.types.setdefault(kind, Count()).add(covered)
+        result.typed.setdefault(kind, Count()).add(covered and all(types[at] == kind for at in places))
+        whole = covered if whole is None else whole and covered
+    if whole is not None:
+        result.entities.add(whole)
+
+
+def _small(example: Example) -> set[int]:
+    """The small words in or beside an entity."""
+    inside = {at for at, label in enumerate(example.labels) if label not in (OUTSIDE, MIXED)}
+    near = inside | {at + step for at in inside for step in (-1, 1)}
+    return {at for at, token in enumerate(example.tokens) if at in near and token.lower() in _SMALL_WORDS}

@@ -1,0 +1,69 @@
+"""Rules for what a tagger misses: addresses, numbers, dates, times and amounts, written or spoken.
+
+Types: EMAIL, URL, PHONE, CARD, IBAN, CODE, DATE, TIME, AMOUNT. People, places and organisations need a tagger.
+The rules lean towards finding too much: what they miss stays in the clear, what they find too much costs utility only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sottovoce.models.ledger.entries import LedgerEntry
+from sottovoce.models.records import Span
+from sottovoce.models.settings import require
+from sottovoce.models.text.detect.overlap import resolve
+from sottovoce.models.text.detect.patterns import find_written
+from sottovoce.models.text.detect.spoken_patterns import find_addresses, find_spoken
+from sottovoce.models.text.words import read_words
+
+TYPES = ("EMAIL", "URL", "PHONE", "CARD", "IBAN", "CODE", "DATE", "TIME", "AMOUNT")
+
+
+@dataclass
+class Rules:
+    """`types` limits what is looked for; `phone_regions` are the numbering plans of numbers without a country code."""
+
+    types: tuple[str, ...] = TYPES
+    phone_regions: tuple[str, ...] = ("US", "GB")
+
+    def __post_init__(self) -> None:
+        unknown = [type_ for type_ in self.types if type_ not in TYPES]
+        require(
+            (not unknown, f"types: {', '.join(unknown)} not known; allowed: {', '.join(TYPES)}"),
+            (
+                all(len(region) == 2 and region.isupper() for region in self.phone_regions),
+                "phone_regions: expected two capital letters each, such as US or GB",
+            ),
+        )
+        self._wanted = frozenset(self.types)
+
+    def setup(self) -> None:
+        """Nothing to load."""
+
+    def detect(self, texts: Sequence[str]) -> list[list[Span]]:
+        return [self._detect(text) for text in texts]
+
+    def _detect(self, text: str) -> list[Span]:
+        words = read_words(text)
+        found = [*find_written(text, self.phone_regions), *find_spoken(words, self.phone_regions)]
+        found += find_addresses(text, words)
+        return resolve(
+            (Span(begin, end, type_, 1.0, "rules") for begin, end, type_ in found if type_ in self._wanted), text
+        )
+
+    def finds(self) -> frozenset[str]:
+        return self._wanted
+
+    def ledger(self) -> LedgerEntry:
+        return LedgerEntry(
+            stage="detect",
+            mechanism="rules",
+            says=f"Finds by patterns, in written and in spoken English: {', '.join(self.types)}.",
+            not_protected=(
+                "names of people, places and organisations: rules do not find them",
+                "what no pattern foresees, and every language but English",
+                "whatever the context gives away: job, relations, rare events",
+            ),
+            parameters={"types": list(self.types), "phone_regions": list(self.phone_regions)},
+        )

@@ -1,0 +1,171 @@
+"""What can be told from how it is said: numbers, letters, dates, times and amounts in words, and addresses read out loud.
+
+Speech transcripts have no figures and no punctuation: "oh seven seven double four", "half past seven p m", "s m i t h".
+The patterns are regular expressions over word classes (`words.py`); repeats are bounded, so that time stays linear.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from sottovoce.models.text.detect.checks import number_type
+from sottovoce.models.text.detect.patterns import TLD
+from sottovoce.models.text.words import Words, digits_of
+
+_HOUR = r"[de1]"
+_MINUTE = r"(?:z[dz]|yd?|[et123])"
+_AMPM = r"(?:[XY]|ETZ|gZ)"
+_ORDINAL = r"(?:y?r|q)"
+_YEAR = r"(?:4|[ty](?:yd?|[et]|z[dz])|dk(?:&?(?:yd?|[det]))?|th(?:&?(?:yd?|[det]))?)"
+
+DATE = re.compile(
+    rf"w?T?(?:{_ORDINAL}|[12])f?V?[mj]{_YEAR}?"  # the twenty third of march nineteen eighty
+    rf"|w?mT?(?:{_ORDINAL}|yd?|[det12]){_YEAR}?"  # june the fifth
+    rf"|w?jT?(?:{_ORDINAL}|yd?|t|[12]){_YEAR}?"
+    rf"|[mj]{_YEAR}|T?W[pb]R|V[mjWZ]|m|V?wZ?|RZ?|(?<=G)T?{_ORDINAL}|Tq|(?<=E){_YEAR}|4"
+)
+TIME = re.compile(
+    rf"(?:[QF]|yd?|[det123])M?p{_HOUR}{_AMPM}?|Qb{_HOUR}{_AMPM}?"  # quarter past six, ten past five p m
+    rf"|(?<=g)(?:yd?|[det123])M?b{_HOUR}{_AMPM}?|(?:yd?|[det123])M?b{_HOUR}{_AMPM}"  # bare "ten to five" may be a range
+    rf"|(?<=g)F{_HOUR}{_AMPM}?|F{_HOUR}{_AMPM}"
+    rf"|(?:{_HOUR}(?:{_MINUTE}|h)?|[ty]{_MINUTE}?|[23]){_AMPM}"
+    rf"|{_HOUR}z?O{_AMPM}?|N"
+    rf"|(?<=[gb])(?:{_HOUR}{_MINUTE}|[ty]{_MINUTE})"
+    rf"|(?<=[gp]){_HOUR}(?=$|[gbpGRwoV&])|(?<=b)1(?=$|[gbpGRwoV&])"
+)
+AMOUNT = re.compile(r"(?:a(?=[hk])|[zdetyhk1-5])[zdetyhk&1-5]{0,12}\$(?:&?(?:yd?|[zdet123])\$?)?")
+# A unit of dictation is a number word or "double four"; fillers may stand between two units.
+FIGURES = re.compile(r"\+?(?:u[zd1]|[zdety1-5])(?:,*(?:u[zd1]|[zdety1-5]))*")
+# The same with letters, which may be explained: "s as in sierra", "b for bravo".
+LETTERS = re.compile(r"(?:(?:u?[lainzYdety1-5](?:(?<=[lai])(?:sE?|o).)?),*)+")
+CUE = re.compile(r"([CPKL])[^CPKL]{0,3}$")
+
+# Spelled out, these are no secret: "what is ten pounds in u s d".
+_CURRENCIES = frozenset(["usd", "gbp", "eur", "cad", "aud", "nzd", "inr", "jpy", "cny", "chf"])
+_NUMBERS = frozenset("zdety12345")
+_TEMPORAL = frozenset("mjwRVNOXYQFgGEpb4q")
+
+
+def find_spoken(words: Words, regions: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
+    """(begin, end, type) in characters. Texts whose words are all of no class cost one set operation."""
+    kinds = frozenset(words.classes)
+    numbers = bool(kinds & _NUMBERS)
+    if kinds & _TEMPORAL:
+        yield from _all(DATE, words, "DATE")
+        if numbers or "N" in kinds:
+            yield from _all(TIME, words, "TIME")
+    if "$" in kinds:
+        yield from _all(AMOUNT, words, "AMOUNT")
+    if numbers:
+        yield from _figures(words, regions)
+    if "l" in kinds or "n" in kinds or "Y" in kinds:
+        yield from _letters(words)
+
+
+def _all(pattern: re.Pattern[str], words: Words, type_: str) -> Iterator[tuple[int, int, str]]:
+    for match in pattern.finditer(words.classes):
+        yield words.begins[match.start()], words.ends[match.end() - 1], type_
+
+
+def _cue(words: Words, at: int) -> str:
+    """The last word before `at` that tells what follows: 'C' an account, 'P' a phone, 'K' a card, 'L' letters."""
+    found = CUE.search(words.classes[max(0, at - 5) : at])
+    return found[1] if found else ""
+
+
+def _figures(words: Words, regions: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
+    """Dictated numbers: five figures, or four words; three after a cue such as "account number" or with nothing else."""
+    for match in FIGURES.finditer(words.classes):
+        begin, end = match.span()
+        if end - begin == 1 and len(words.lowered[begin]) < 3:
+            continue
+        figures = digits_of(words.lowered[begin:end])
+        cue = _cue(words, begin)
+        enough = len(figures) >= 5 or (end - begin >= 4 and len(figures) >= 4)
+        if enough or (len(figures) >= 3 and (cue or end - begin == len(words.classes))):
+            begin = _with_short_word(words, begin) if cue == "C" else begin
+            plus = "+" if words.classes[begin] == "+" else ""
+            yield words.begins[begin], words.ends[end - 1], number_type(plus + figures, regions, cue)
+
+
+def _with_short_word(words: Words, begin: int) -> int:
+    """In "policy number plc 748" the letters belong to the number."""
+    before = begin - 1
+    return before if before > 0 and words.classes[before] == "x" and len(words.lowered[before]) <= 4 else begin
+
+
+def _letters(words: Words) -> Iterator[tuple[int, int, str]]:
+    """Spelled names and mixed codes. "a" and "i" are words too, so two further letters must stand with them."""
+    for match in LETTERS.finditer(words.classes):
+        begin = match.start()
+        run = match.group().rstrip(",")
+        counted = run[1:] if run[0] in "ai" else run
+        sure = sum(run.count(kind) for kind in "lnY")
+        if sure == 0:
+            continue
+        letters = sum(counted.count(kind) for kind in "lainzY") + counted.count("Y")
+        figures = sum(counted.count(kind) for kind in "zdety12345")
+        if sure == run.count("n") == 1:  # one "hotel" is a hotel
+            continue
+        cued = _cue(words, begin) in ("C", "L")
+        if not cued and _currency(run, words.lowered[begin : begin + len(run)]):
+            continue
+        spelled = (sure >= 2 and letters >= 3) or (figures >= 2 and len(counted) >= 4)
+        if spelled or (len(counted) >= 2 and cued):
+            yield words.begins[begin], words.ends[begin + len(run) - 1], "CODE"
+
+
+def _currency(run: str, lowered: Sequence[str]) -> bool:
+    """ "u s d", "ten u s d", "a g b p": nothing but the currency, and how much of it before."""
+    spelled = "".join(lowered[-3:])
+    return spelled in _CURRENCIES and all(kind in "azdety12345," for kind in run[:-3])
+
+
+# Addresses read out loud: "john dot smith at example dot com", "www dot example dot org slash help".
+_DOT = r"(?:\s(?:dot|point|period)\s|\s?\.\s?)"
+_CONNECT = r"(?:dot|point|period|underscore|dash|hyphen|minus|plus)"
+_LABEL = r"(?!at\b)[\w-]+"
+_TLD = rf"(?:{TLD}|c\s?o|u\s?k|c\so\sm)\b"
+_MAILER = r"(?:gmail|hotmail|yahoo|outlook|icloud|protonmail|rediffmail|rediff|aol|msn)"
+_HOST = rf"(?:\w(?:\s\w){{2,15}}|{_LABEL}(?:\s{_LABEL}){{0,2}})(?:{_DOT}{_LABEL}){{0,5}}?{_DOT}{_TLD}(?:{_DOT}{_TLD})?"
+EMAIL = re.compile(
+    rf"(?<![\w.+-])[\w.+-]+(?:\s{_CONNECT}\s[\w.+-]+){{0,8}}\s(?:at|at\ssign|@)\s{_HOST}"
+    rf"|(?<![\w.+-])[\w.+-]+\sat\s{_MAILER}\b"
+    # Transcripts without any punctuation: "smith 84 gmailcom".
+    rf"|(?<![\w.+-])(?:(?!(?:and|is|id|my|e?mail|add?ress)\b)[\w.+-]+\s)?[\w.+-]*{_MAILER}\s?(?:dot\s)?com?\b",
+    re.IGNORECASE,
+)
+URL = re.compile(
+    rf"(?<![\w-])(?:(?:www|w\sw\sw)\s(?:dot\s)?)?[\w-]+(?:\sdot\s[\w-]+){{0,5}}?\sdot\s{_TLD}"
+    r"(?:\s(?:dot|slash|forward\sslash)\s[\w-]+){0,8}",
+    re.IGNORECASE,
+)
+
+# Words that do not belong to the name before "at": reading leftwards stops there.
+_STOP = """email mail e id address adress is it's its it that's to me my at on the a an and or please send write contact reach
+message forward copy cc use with from for of so yes no okay ok i am was be about can could you"""
+_STOP_WORDS = frozenset(_STOP.split())
+_MAX_LOCAL_WORDS = 12
+
+
+def find_addresses(text: str, words: Words) -> Iterator[tuple[int, int, str]]:
+    if "dot" not in words.lowered and "." not in text and "at" not in words.lowered and "mail" not in text.lower():
+        return
+    for match in EMAIL.finditer(text):
+        yield _local_begin(text, match.start(), words), match.end(), "EMAIL"
+    if "dot" in words.lowered:
+        for match in URL.finditer(text):
+            yield match.start(), match.end(), "URL"
+
+
+def _local_begin(text: str, begin: int, words: Words) -> int:
+    """People say "j smith eighty four at ...": take the words to the left as well, up to one that cannot belong."""
+    at = bisect_right(words.begins, begin) - 1
+    for _ in range(_MAX_LOCAL_WORDS):
+        if at < 1 or words.lowered[at - 1] in _STOP_WORDS or not text[words.ends[at - 1] : words.begins[at]].isspace():
+            break
+        at -= 1
+        begin = words.begins[at]
+    return min(begin, words.begins[at]) if at >= 0 else begin

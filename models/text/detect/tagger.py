@@ -1,0 +1,179 @@
+"""The neural detector that ships: a small encoder as int8 ONNX, for lower-cased speech transcripts and written text.
+
+MiniLM (Wang et al. 2020, arXiv 2002.10957), six layers, with a linear layer over word pieces; trained by
+`models/text/detect/builder` (see `weights/MODEL_CARD.md`). The tokenizer ignores case, so "call john" and "Call John" are one
+and the same input. A bias on the outside label trades over-masking for recall (`spans_of`); it is tuned on dev data towards
+recall and kept with the model. At run time there is no torch: onnxruntime with one thread; parallelism comes from processes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sottovoce.models.errors import RunError
+from sottovoce.models.ledger.entries import LedgerEntry
+from sottovoce.models.records import Span
+from sottovoce.models.settings import require
+from sottovoce.models.text.detect.overlap import resolve
+from sottovoce.models.text.detect.pieces import Pieced, Pieces, windows, word_means
+
+SHIPPED = Path(__file__).with_name("weights")
+Scored = tuple[list[tuple[int, int]], np.ndarray]
+NETWORK, SETTINGS, TOKENIZER, MEASURED = "tagger.onnx", "tagger.json", "tokenizer.json", "measured.json"
+
+
+@dataclass
+class Tagger:
+    """`model`: a folder that `sottovoce build text` wrote; empty for the shipped one. `outside_bias` overrides the
+    model's own: higher finds more and masks more. `types` limits what is reported."""
+
+    model: str = ""
+    outside_bias: float | None = None
+    types: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        require(
+            (not self.model or Path(self.model).is_dir(), f"model: {self.model!r} is not a folder"),
+        )
+        require((self.types is None or len(self.types) > 0, "types: name at least one, or null for all"))
+        self._folder = Path(self.model) if self.model else SHIPPED
+        self._session: Any = None
+
+    def setup(self) -> None:
+        import onnxruntime
+
+        if not (self._folder / NETWORK).is_file():
+            raise RunError(
+                f"{self._folder / NETWORK}: no such file; expected a folder that `sottovoce build text` wrote"
+            )
+        kept = json.loads((self._folder / SETTINGS).read_text("utf-8"))
+        self._names: list[str] = kept["labels"]
+        self._window: int = kept["window"]
+        self._bias = kept["outside_bias"] if self.outside_bias is None else self.outside_bias
+        self._pieces = Pieces(self._folder / TOKENIZER)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        self._session = onnxruntime.InferenceSession(
+            str(self._folder / NETWORK), options, providers=["CPUExecutionProvider"]
+        )
+
+    def detect(self, texts: Sequence[str]) -> list[list[Span]]:
+        once = list(dict.fromkeys(texts))
+        found = {text: self.spans(text, one, self._bias) for text, one in zip(once, self.scored(once), strict=True)}
+        return [list(found[text]) for text in texts]
+
+    def finds(self) -> frozenset[str]:
+        labels = json.loads((self._folder / SETTINGS).read_text("utf-8"))["labels"]
+        known = {label.partition("-")[2] for label in labels if "-" in label}
+        return frozenset(known if self.types is None else known & set(self.types))
+
+    def scored(self, texts: Sequence[str]) -> list[Scored]:
+        """The words of each text and their scores [words, labels], before the bias."""
+        pieced = self._pieces.encode(texts)
+        return [(p.words, word_means(self._piece_scores(p), p.word_of, len(p.words))) for p in pieced]
+
+    def spans(self, text: str, scored: Scored, bias: float) -> list[Span]:
+        words, scores = scored
+        return spans_of(
+            text, words, scores, self._names, bias, "tagger", None if self.types is None else frozenset(self.types)
+        )
+
+    def _piece_scores(self, pieced: Pieced) -> np.ndarray:
+        scores = np.zeros((len(pieced.ids), len(self._names)), dtype=np.float32)
+        if len(pieced.ids):
+            for window in windows(len(pieced.ids), self._window - 2):
+                logits = self._run(pieced.ids[window.begin : window.end])
+                kept = slice(window.keep_begin - window.begin, window.keep_end - window.begin)
+                scores[window.keep_begin : window.keep_end] = logits[kept]
+        return scores
+
+    def _run(self, ids: np.ndarray) -> np.ndarray:
+        """One stretch of one text by itself: int8 activations are scaled by all that is run together, and what is found in one
+        person's text must not depend on somebody else's. (In batches it did so in 14 of the 322 texts of the demo.)"""
+        row = np.concatenate([[self._pieces.begin_id], ids, [self._pieces.end_id]])[None, :]
+        (logits,) = self._session.run(None, {"input_ids": row, "attention_mask": np.ones_like(row)})
+        return logits[0, 1:-1]
+
+    def ledger(self) -> LedgerEntry:
+        measured = read_measured(self._folder, "tagger")
+        return LedgerEntry(
+            stage="detect",
+            mechanism="tagger",
+            says="A neural tagger finds people, places, organisations, dates, times and codes. " + quote(measured),
+            not_protected=(
+                "what it misses: see the measured recall; on other domains it may be lower",
+                "every language but English",
+                "whatever the context gives away: job, relations, rare events",
+            ),
+            parameters={"model": self._folder.name if self.model else "shipped", "outside_bias": self.outside_bias,
+                        "types": None if self.types is None else list(self.types), "measured": measured},
+        )  # fmt: skip
+
+
+def read_measured(folder: Path, detector: str) -> dict[str, dict[str, Any]]:
+    """{set: {recall, interval, over_masking, command}} of a detector, as `sottovoce evaluate detect` wrote it."""
+    path = folder / MEASURED
+    return json.loads(path.read_text("utf-8")).get(detector, {}) if path.is_file() else {}
+
+
+def quote(measured: dict[str, dict[str, Any]]) -> str:
+    """One sentence with the recall on each set, and what share of the sensitive words stays in the clear."""
+    if not measured:
+        return "Its recall has not been measured: count on any share of the sensitive words staying in the clear."
+    parts = [
+        f"{name} {100 * row['recall']:.1f} % (95 % interval {100 * row['interval'][0]:.1f} to {100 * row['interval'][1]:.1f})"
+        for name, row in measured.items()
+    ]
+    worst = 1 - min(row["recall"] for row in measured.values())
+    best = 1 - max(row["recall"] for row in measured.values())
+    return (
+        f"Share of sensitive words found: {'; '.join(parts)}. "
+        f"On text like these sets, expect {100 * best:.1f} to {100 * worst:.1f} % of the sensitive words in the clear."
+    )
+
+
+OUTSIDE = "O"
+
+
+def probabilities(scores: np.ndarray, outside: int, bias: float) -> np.ndarray:
+    shifted = scores.astype(np.float64)
+    shifted[:, outside] -= bias
+    shifted = np.exp(shifted - shifted.max(axis=1, keepdims=True))
+    return shifted / shifted.sum(axis=1, keepdims=True)
+
+
+def spans_of(
+    text: str,
+    words: Sequence[tuple[int, int]],
+    scores: np.ndarray,
+    names: Sequence[str],
+    bias: float,
+    detector: str,
+    types: frozenset[str] | None = None,
+) -> list[Span]:
+    """Words in a row with one type make one span, unless a word's label begins with B- (two cities one after the other)."""
+    if not words:
+        return []
+    outside = names.index(OUTSIDE)
+    likely = probabilities(scores, outside, bias)
+    spans: list[Span] = []
+    previous = ""
+    for (begin, end), row in zip(words, likely, strict=True):
+        prefix, _, kind = names[int(row.argmax())].partition("-")
+        if not kind or (types is not None and kind not in types):
+            previous = ""
+            continue
+        score = float(1 - row[outside])
+        if kind == previous and prefix != "B":
+            last = spans.pop()
+            spans.append(Span(last.begin, max(end, last.end), kind, min(last.score, score), detector))
+        else:
+            spans.append(Span(begin, end, kind, score, detector))
+        previous = kind
+    return resolve(spans, text)

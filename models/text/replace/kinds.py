@@ -1,0 +1,106 @@
+"""From a span to the units that are replaced, each with the list that its value belongs to.
+
+Which list is chosen must not tell more than the ledger says is released: the type, the form of a date or time, the
+gender of a listed given name, the place of a word in a name, and words outside the span ("mister" before a surname).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sottovoce.models.records import Span
+from sottovoce.models.text.replace.public_lists import class_of
+from sottovoce.models.text.replace.shape import Reading, choices_for, pieces_of
+from sottovoce.models.text.replace.surface import canonical, words_in
+from sottovoce.models.text.words import all_words
+
+LISTED = {"PER": "given_names", "LOC": "places", "ORG": "organisations", "DATE": "dates", "TIME": "times"}
+READING: dict[str, Reading] = dict.fromkeys(("PHONE", "CARD", "CODE", "IBAN"), "dictated") | {"AMOUNT": "amount"}
+# Drawn for a date or time that neither list nor shape understands.
+FALLBACK = {"DATE": "dates/weekday", "TIME": "times/spoken pm"}
+
+_TITLE = re.compile(
+    r"(?:^|\W)(?:mr|mrs|ms|miss|mister|missus|doctor|dr|prof|professor|sir|madam)\.?\s+$", re.IGNORECASE
+)
+
+Key = str | tuple[str, ...]  # the key of a list, or the values of a uniform one
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Unit:
+    """Characters [begin, end), their canonical value and its list; no key: always replaced by the same shape."""
+
+    begin: int
+    end: int
+    type: str
+    value: str
+    key: Key | None
+
+    def __repr__(self) -> str:
+        return "<Unit: sensitive>"
+
+
+def entity_unit(text: str, span: Span, keep_gender: bool) -> Unit:
+    value = canonical(text[span.begin : span.end])
+    return Unit(span.begin, span.end, span.type, value, _entity_key(text, span, value, keep_gender))
+
+
+def word_units(text: str, span: Span, keep_gender: bool) -> Iterator[Unit]:
+    if span.type in ("DATE", "TIME"):
+        yield from _date_words(text, span)
+    elif span.type in LISTED:
+        for at, (begin, end) in enumerate(words_in(text, span.begin, span.end)):
+            value = canonical(text[begin:end])
+            if span.type != "PER":
+                key = f"{LISTED[span.type]}/words"
+            elif at or _surname_alone(text, span):
+                key = "surnames"
+            else:
+                key = _given_key(value, keep_gender)
+            yield Unit(begin, end, span.type, value, key)
+    else:
+        yield entity_unit(text, span, keep_gender)
+
+
+def _entity_key(text: str, span: Span, value: str, keep_gender: bool) -> Key | None:
+    if span.type not in LISTED:
+        return None
+    if span.type in ("DATE", "TIME"):
+        return class_of()[LISTED[span.type]].get(value)
+    if span.type != "PER":
+        return LISTED[span.type]
+    words = value.split(" ")
+    if len(words) == 1:
+        return "surnames" if _surname_alone(text, span) else _given_key(value, keep_gender)
+    return f"{_given_key(words[0], keep_gender)}+surnames"
+
+
+def _given_key(value: str, keep_gender: bool) -> str:
+    """A name outside the list has no gender here: it is always replaced, by a name of either."""
+    return class_of()["given_names"].get(value, "given_names") if keep_gender else "given_names"
+
+
+def _surname_alone(text: str, span: Span) -> bool:
+    return not any(map(str.isspace, text[span.begin : span.end])) and bool(
+        _TITLE.search(text, max(0, span.begin - 12), span.begin)
+    )
+
+
+def _date_words(text: str, span: Span) -> Iterator[Unit]:
+    """Months for months, numbers for numbers; link words ("of", "past") stay and are no units."""
+    stretch = text[span.begin : span.end]
+    for piece in pieces_of(stretch, reading="calendar"):
+        if piece.choices != ():
+            value = canonical(stretch[piece.begin : piece.end])
+            yield Unit(span.begin + piece.begin, span.begin + piece.end, span.type, value, piece.choices)
+
+
+@functools.lru_cache(maxsize=1)
+def uniform_lists() -> frozenset[tuple[str, ...]]:
+    """Every uniform list that a word of a date or time may get."""
+    found = {choices_for(word, kind, reading="calendar") for word, kind in all_words()}
+    compound = next(pieces_of("twenty first", reading="calendar")).choices
+    return frozenset(choices for choices in (*found, compound) if choices)

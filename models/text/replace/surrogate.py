@@ -1,0 +1,242 @@
+"""Strategies that put another value in place: word by word, the whole entity, or one surrogate per entity and dialogue.
+
+Each detected unit goes through randomised response over a list of its kind (`mechanism.py`); what has no list is always
+replaced by something of the same shape (`shape.py`). Formulas and their conditions: `models/text/replace/randomised_response.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sottovoce.models.errors import Refusal
+from sottovoce.models.ledger.entries import LedgerEntry
+from sottovoce.models.randomness import Secret
+from sottovoce.models.records import Edit, Utterance
+from sottovoce.models.text.replace.account import ledger_entry, with_recall
+from sottovoce.models.text.replace.distribution import Distribution, Draws, ListDistribution, PairDistribution
+from sottovoce.models.text.replace.kinds import (
+    FALLBACK,
+    LISTED,
+    READING,
+    Key,
+    Unit,
+    entity_unit,
+    uniform_lists,
+    word_units,
+)
+from sottovoce.models.text.replace.mechanism import Response, respond_with, respond_within
+from sottovoce.models.text.replace.options import SurrogateOptions
+from sottovoce.models.text.replace.public_lists import Weights, public_lists
+from sottovoce.models.text.replace.shape import email_like, same_shape, scramble, url_like
+from sottovoce.models.text.replace.surface import render, style_of
+
+Name = tuple[str | int, ...]
+
+
+class NotCounted(Refusal):
+    code = "corpus_not_counted"
+    allowed = "values: public, or a run that counts the values of its corpus before it replaces them"
+
+
+@dataclass
+class _Surrogate(SurrogateOptions):
+    name: ClassVar[str]
+    unit: ClassVar[str]
+    says: ClassVar[str]
+    bounds_units: ClassVar[bool] = True
+    stays: ClassVar[str] = "position, type and all other words"
+    not_protected: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._responses: dict[Key, Response] = {}
+        self._lists: dict[str, ListDistribution] = {}
+        self._corpus: dict[str, Weights] | None = None if self.values != "public" else {}
+        self._counted: dict[str, Weights] | None = None
+
+    def setup(self) -> None:
+        public_lists()
+
+    def use_corpus(self, lists: dict[str, Weights]) -> None:
+        """Weights by type, as the count of the corpus gave them. A list of fewer than two values is no list."""
+        if lists == self._counted:
+            return
+        self._counted = lists
+        self._corpus = {type_: weights for type_, weights in lists.items() if len(weights) >= 2}
+        self._responses.clear()
+
+    def values_of(self, utterance: Utterance) -> Iterator[tuple[str, str]]:
+        """(type, value) of every unit that could come from a list: what is counted in the corpus."""
+        for unit in self.units_of(utterance):
+            if unit.type in LISTED and unit.value:
+                yield unit.type, unit.value
+
+    def units_of(self, utterance: Utterance) -> Iterator[Unit]:
+        for span in utterance.spans:
+            yield entity_unit(utterance.text, span, self.keep_gender)
+
+    def replace(self, utterance: Utterance, secret: Secret) -> list[Edit]:
+        if self._corpus is None:
+            raise NotCounted
+        edits = []
+        name_of = self._naming(utterance, secret)
+        for number, unit in enumerate(self.units_of(utterance)):
+            old = utterance.text[unit.begin : unit.end]
+            new = self._surrogate(unit, old, Draws(secret, *name_of(unit)), always=self._beyond(number))
+            if new != old:
+                edits.append(Edit(unit.begin, unit.end, new))
+        return edits
+
+    def costs(self, utterance: Utterance, secret: Secret) -> dict[str, float]:
+        # Before the corpus is counted, public lists tell units apart that may come to share a list: never too few.
+        name_of = self._naming(utterance, secret)
+        found = {}
+        for number, unit in enumerate(self.units_of(utterance)):
+            epsilon = 0.0 if self._beyond(number) else self._epsilon(unit)
+            if epsilon:
+                found[secret.token("charged unit", *name_of(unit))] = epsilon
+        return found
+
+    def _epsilon(self, unit: Unit) -> float:
+        if self.values == "corpus_raw":
+            return math.inf
+        if self.values == "corpus":  # the lists are not counted yet: any listed type may get one, and p follows from it
+            return self.target_epsilon or 0.0 if unit.type in LISTED else 0.0
+        return 0.0 if unit.key is None else self._response(unit.key).epsilon
+
+    def _beyond(self, number: int) -> bool:
+        return number >= self.units_per_utterance
+
+    def _naming(self, utterance: Utterance, secret: Secret) -> Callable[[Unit], Name]:
+        """What a unit's coin and draw are keyed by, and what it is charged under: units of one name are one unit."""
+        # The text is part of the key, so that an id used twice for different texts does not repeat its draws.
+        text = secret.token("text", utterance.text)
+        return lambda unit: (utterance.dialogue_id, utterance.id, text, unit.begin)
+
+    def _list_of(self, unit: Unit) -> Key | None:
+        return unit.type if self._corpus and unit.type in self._corpus else unit.key
+
+    def _surrogate(self, unit: Unit, old: str, draws: Draws, always: bool) -> str:
+        key = self._list_of(unit)
+        if key is not None:
+            return render(self._response(key).answer(unit.value, draws, always), style_of(old))
+        return self._without_list(unit.type, old, draws)
+
+    def _without_list(self, type_: str, old: str, draws: Draws) -> str:
+        if type_ == "EMAIL":
+            return email_like(old, self._list("given_names"), draws)
+        if type_ == "URL":
+            return url_like(old, draws)
+        if type_ in READING:
+            return same_shape(old, draws, READING[type_]) or scramble(old, draws)
+        if type_ in FALLBACK:
+            shaped = same_shape(old, draws, "calendar")
+            return shaped if shaped is not None else render(self._list(FALLBACK[type_]).draw(draws), style_of(old))
+        return f"[{type_}]"  # a type that nothing is known of: its name is all that remains
+
+    def _response(self, key: Key) -> Response:
+        if key not in self._responses:
+            distribution = self._distribution(key)
+            if self.target_epsilon is not None:
+                self._responses[key] = respond_within(distribution, self.target_epsilon, self.p_mode == "token")
+            else:
+                self._responses[key] = respond_with(distribution, 1.0 if self.p is None else self.p)
+        return self._responses[key]
+
+    def _distribution(self, key: Key) -> Distribution:
+        if isinstance(key, tuple):
+            return ListDistribution(dict.fromkeys(key, 1.0))
+        if self._corpus and key in self._corpus:
+            return ListDistribution(self._corpus[key], self.mix)
+        first, plus, second = key.partition("+")
+        return PairDistribution(self._list(first), self._list(second)) if plus else self._list(key)
+
+    def _list(self, key: str) -> ListDistribution:
+        if key not in self._lists:
+            self._lists[key] = ListDistribution(public_lists()[key], self.mix)
+        return self._lists[key]
+
+    def ledger(self, detector: LedgerEntry | None = None) -> LedgerEntry:
+        keys = {type_: self.keys_of(type_) for type_ in LISTED}
+        responses = {type_: [self._response(key) for key in keys[type_]] for type_ in keys}
+        return ledger_entry(with_recall(self, detector), responses)
+
+    def listed_values(self) -> Iterator[tuple[str, str]]:
+        """(type, value) of the public lists: the vocabulary of a count with `corpus_vocabulary: list`."""
+        for type_ in LISTED:
+            for key in self.keys_of(type_):
+                if isinstance(key, str) and "+" not in key:
+                    yield from ((type_, value) for value in public_lists()[key])
+
+    def keys_of(self, type_: str) -> list[Key]:
+        """The lists that this strategy may use for a type."""
+        given = ["given_names/f", "given_names/m"] if self.keep_gender else ["given_names"]
+        if type_ == "PER":
+            return [*given, "surnames", *(f"{key}+surnames" for key in given)]
+        own = LISTED[type_]
+        return [own] if own in public_lists() else [key for key in public_lists() if key.startswith(f"{own}/")]
+
+
+@dataclass
+class Word(_Surrogate):
+    """Each word of an entity for itself."""
+
+    name = "word"
+    unit = "word"
+    says = "Each word of a detected entity is kept or drawn anew on its own."
+
+    def units_of(self, utterance: Utterance) -> Iterator[Unit]:
+        for span in utterance.spans:
+            yield from word_units(utterance.text, span, self.keep_gender)
+
+    def keys_of(self, type_: str) -> list[Key]:
+        if type_ == "PER":
+            return [key for key in super().keys_of("PER") if "+" not in key]
+        if type_ in ("LOC", "ORG"):
+            return [f"{LISTED[type_]}/words"]
+        return list(uniform_lists())
+
+    def values_of(self, utterance: Utterance) -> Iterator[tuple[str, str]]:
+        """Dates and times keep their uniform lists: a month for a month, an hour for an hour."""
+        return (pair for pair in super().values_of(utterance) if pair[0] not in FALLBACK)
+
+
+@dataclass
+class Full(_Surrogate):
+    """The whole entity at once: hides the number of its words as well."""
+
+    name = "full"
+    unit = "entity"
+    says = "Each detected entity is kept or drawn anew as a whole."
+
+
+@dataclass
+class Consistent(_Surrogate):
+    """One coin and one draw for each entity of a dialogue and each list that its mentions are drawn from.
+
+    Let t be the value of such a unit, and y ~ M(. | t) its one draw (`randomised_response.py`). Every mention shows
+    y in a letter case of its own place, so all mentions together are a function of y: they cost epsilon(M) once. Two
+    things must hold for that, and both were broken once:
+
+    * All mentions take the same branch. Let one be answered by the coin and another always be replaced: (t, y), y != t,
+      comes out with probability (1 - p) pi(y) under t and never under another value, so epsilon is infinite. Therefore a
+      budget is kept for whole dialogues (`transforms/nightly/speaker_budget.py`), by sums of epsilons, which neighbours share.
+    * Lists do not share a coin. "mister james" is drawn from the surnames, "james" from the given names; with one coin
+      both are kept at once, and (t, t) has a chance under another value only if one draw hits t in both lists.
+    """
+
+    name = "consistent"
+    unit = 'entity of a dialogue, in all its occurrences of one form ("james", "mister james") at once,'
+    says = "Each entity has one surrogate throughout a dialogue, and one more where a title shows that it is a surname."
+    bounds_units = False  # a bound would keep an entity in one place and replace it in another
+    stays = "position, type, all other words, and which mentions are the same entity"
+    not_protected = ("which mentions in a dialogue are the same entity",)
+
+    def _beyond(self, number: int) -> bool:
+        return False
+
+    def _naming(self, utterance: Utterance, secret: Secret) -> Callable[[Unit], Name]:
+        return lambda unit: ("entity", utterance.dialogue_id, unit.type, unit.value, str(self._list_of(unit)))

@@ -1,0 +1,1 @@
+"""Rewriting whole utterances: what its mechanisms give."""

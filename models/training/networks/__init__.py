@@ -1,0 +1,1 @@
+"""The intent and slot models, and the layers whose per-example gradients are cheap."""

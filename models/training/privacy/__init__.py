@@ -1,0 +1,1 @@
+"""What private training spends and how: clipping, noise, sampling, accounting, the card."""

@@ -1,0 +1,141 @@
+"""The privacy card of a trained model, and its entry in the ledger: what was spent, for whom, and what is not covered."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from sottovoce.models.ledger.entries import LedgerEntry
+from sottovoce.models.training.loop.prepare import Prepared
+from sottovoce.models.training.loop.trainer import Progress
+from sottovoce.models.training.privacy.plan import Plan
+
+MECHANISMS = {
+    "plain": "training without protection",
+    "paper": "eDP-SGD as published (Dupuy et al. 2022)",
+    "sound": "eDP-SGD with noise scaled to its sensitivity",
+    "per_example": "DP-SGD with per-unit clipping in one backward pass",
+}
+
+
+def ledger_entry(plan: Plan, prepared: Prepared) -> LedgerEntry:
+    """Figures of the whole plan: where training stops may depend on data, so stopping early buys nothing back."""
+    settings = plan.settings
+    sound, claimed = plan.sound(), plan.claimed()
+    epsilon = sound.epsilon if sound else math.inf
+    return LedgerEntry(
+        stage="training",
+        mechanism=MECHANISMS[settings.mode],
+        says=_says(plan, epsilon),
+        not_protected=_not_protected(plan, prepared),
+        parameters=parameters(plan),
+        adjacency=settings.neighbours if sound else None,
+        assumptions=(*(sound.assumptions if sound else ()), *_own_assumptions(plan, prepared)),
+        paper={settings.unit: claimed.epsilon} if claimed else None,
+        sound={settings.unit: epsilon},
+        infinite_because=None if sound else _why_infinite(plan),
+    )
+
+
+def parameters(plan: Plan) -> dict[str, Any]:
+    settings = plan.settings
+    shown = ("mode", "unit", "epochs", "batch_size", "n_micro", "clip", "decay", "tau", "alpha", "alpha_z", "optimizer")
+    values: dict[str, Any] = {name: getattr(settings, name) for name in shown}
+    values |= {"learning_rate": settings.learning_rate, "sampling": settings.drawn_by, "n": plan.n, "steps": plan.steps}
+    if settings.mode != "plain":
+        values |= {"z0": plan.z0, "delta": plan.delta, "alpha_max": plan.alpha_max, "sensitivity_factor": plan.c}
+    return values
+
+
+def card(plan: Plan, prepared: Prepared, progress: Progress, noise_source: str) -> dict[str, Any]:
+    """Everything that may stand beside the published model."""
+    settings, sound, claimed = plan.settings, plan.sound(), plan.claimed()
+    return {
+        "mechanism": MECHANISMS[settings.mode],
+        "unit": settings.unit,
+        "epsilon": sound.epsilon if sound else math.inf,
+        "epsilon_published_formula": claimed.epsilon if claimed else None,
+        "delta": plan.delta if settings.mode != "plain" else None,
+        "adjacency": settings.neighbours if sound else None,
+        "z_eff": list(sound.z_eff) if sound else [],
+        "assumptions": list(ledger_entry(plan, prepared).assumptions),
+        "not_protected": list(_not_protected(plan, prepared)),
+        "noise_source": noise_source,
+        "parameters": parameters(plan),
+        "steps_planned": plan.steps,
+        "steps_taken": progress.step,
+        "stopped_early": progress.stopped_early,
+        "intents": len(prepared.labels.intents),
+        "slots": len(prepared.labels.slots),
+        "validation": progress.history[-1] if progress.history else None,
+    }
+
+
+def as_page(values: dict[str, Any]) -> str:
+    """The card for people."""
+    figure = (
+        f"{values['epsilon']:.4g} at delta {values['delta']:.3g}" if values["epsilon"] < math.inf else "none (infinite)"
+    )
+    lines = [
+        "# Privacy card",
+        "",
+        f"* How it was trained: {values['mechanism']}",
+        f"* Epsilon that holds, per {values['unit']}: **{figure}**",
+    ]
+    if values["epsilon_published_formula"] is not None:
+        lines.append(f"* Epsilon by the published formula, a claim: {values['epsilon_published_formula']:.4g}")
+    lines += [
+        f"* Noise: {values['noise_source']}",
+        f"* Steps: {values['steps_taken']} of {values['steps_planned']} planned",
+    ]
+    if values["validation"]:
+        kept = values["validation"]
+        lines.append(
+            f"* Validation: SER {kept['ser']:.3f}, intent accuracy {kept['intent_accuracy']:.3f}, slot F1 {kept['slot_f1']:.3f}"
+        )
+    for title, key in (("Assumptions", "assumptions"), ("Not protected", "not_protected")):
+        lines += ["", f"## {title}", "", *(f"* {line}" for line in values[key])]
+    lines += ["", "## Settings", "", *(f"* {name}: {value}" for name, value in values["parameters"].items())]
+    return "\n".join(lines) + "\n"
+
+
+def _says(plan: Plan, epsilon: float) -> str:
+    if epsilon == math.inf:
+        return "The trained model may give away any training example: " + _why_infinite(plan)
+    unit = "one speaker's sentences" if plan.settings.unit == "speaker" else "one sentence"
+    return (
+        f"Whoever sees the trained model, and every model on the way to it, changes the odds of {unit} having been used by "
+        f"at most a factor e^{epsilon:.3g}, except with probability {plan.delta:.3g}."
+    )
+
+
+def _why_infinite(plan: Plan) -> str:
+    if plan.settings.mode == "plain":
+        return "no gradient was clipped and no noise was added."
+    return "the layer scaling was measured on private examples without noise, and no epsilon covers that."
+
+
+def _not_protected(plan: Plan, prepared: Prepared) -> tuple[str, ...]:
+    settings = plan.settings
+    said = ["the names of intents and slots, which are published with the model"]
+    if settings.unit == "example":
+        said.append("a person with several sentences: k of them cost about k times the epsilon of one")
+    else:
+        said.append(f"sentences of a speaker beyond the first {settings.longest_speaker} are not used at all")
+    if prepared.validation and not settings.validation_is_public:
+        said.append("the validation sentences: their scores are shown, and decide when to stop, without being charged")
+    said.append("training losses and logs, which are exact: they belong with the data and not with the model")
+    said.append("settings chosen after looking at results on the same data")
+    return tuple(said)
+
+
+def _own_assumptions(plan: Plan, prepared: Prepared) -> tuple[str, ...]:
+    said = [
+        "the schema (names of intents and slots) is public",
+        "the key of this training, drawn for it alone, stays with its owner",
+    ]
+    if plan.settings.intents is None or plan.settings.slots is None:
+        said[0] += ", though it was read from the data here"
+    if plan.settings.patience is not None:
+        said.append("the figure is that of all planned steps, however early training stopped")
+    return tuple(said)

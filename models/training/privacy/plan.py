@@ -1,0 +1,126 @@
+"""What a training will spend, decided before its first step and held to during it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sottovoce.models.errors import RunError
+from sottovoce.models.settings import require
+from sottovoce.models.training.privacy.accounting import (
+    EpsilonReport,
+    decayed,
+    edp_epsilon,
+    find_z0,
+    sensitivity_factor,
+)
+from sottovoce.models.training.train_settings import TrainSettings
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`c` is the sensitivity in units of the clipping norm; `parts` the micro-batches that a step draws."""
+
+    settings: TrainSettings
+    n: int
+    delta: float
+    z0: float
+    c: int
+    alpha_max: float = 1.0
+
+    @property
+    def steps_per_epoch(self) -> int:
+        return self.n // self.settings.batch_size
+
+    @property
+    def steps(self) -> int:
+        return self.steps_per_epoch * self.settings.epochs
+
+    def z(self, step: int) -> float:
+        return decayed(self.z0, self.settings.decay, self.settings.tau, step // self.steps_per_epoch)
+
+    def check_step(self, step: int) -> None:
+        """The budget, enforced: no step beyond the plan is ever taken."""
+        if step >= self.steps:
+            raise RunError(f"step {step + 1} would go beyond the {self.steps} steps that the privacy budget covers")
+
+    def claimed(self, steps: int | None = None) -> EpsilonReport | None:
+        """The figure of the published formula; None where it says nothing."""
+        if self.settings.mode != "paper":
+            return None
+        noise, source = "paper_independent", self.settings.alpha
+        return edp_epsilon(
+            z0=self.z0, steps=steps, **_terms(self.settings, self.n, self.delta), noise=noise, accountant="paper_zcdp",
+            alpha_max=self.alpha_max, alpha_source=source,
+        )  # fmt: skip
+
+    def sound(self, steps: int | None = None) -> EpsilonReport | None:
+        """The figure that holds after `steps` (all of them by default); None where there is none."""
+        if self.settings.mode == "plain" or self.settings.alpha == "private_batch":
+            return None
+        return edp_epsilon(
+            z0=self.z0, steps=steps, **_terms(self.settings, self.n, self.delta), **_sound_way(self.settings),
+            alpha_max=self.alpha_max,
+        )  # fmt: skip
+
+
+def make_plan(settings: TrainSettings, n: int, processes: int) -> Plan:
+    """Check the settings against the data, and find the noise where only its epsilon is given."""
+    units = "speakers" if settings.unit == "speaker" else "examples"
+    shared_out = 1 if settings.mode in ("plain", "per_example") else settings.n_micro
+    delta = 0.1 / n if settings.delta is None and n else settings.delta or 0.0
+    require(
+        (n >= 1, f"data: no {units} to train on"),
+        (n >= processes, f"data: {n} {units} for {processes} processes; each needs at least one"),
+        (n >= shared_out, f"n_micro: {n} {units} are fewer than {shared_out} micro-batches"),
+        (settings.batch_size <= max(n, 1), f"batch_size: {settings.batch_size} is more than the {n} {units} there are"),
+        (shared_out == 1 or shared_out % processes == 0, f"n_micro: {shared_out} micro-batches cannot be shared out "
+         f"evenly over {processes} processes"),
+        (settings.mode == "plain" or 0 < delta < 1 / max(n, 1), f"delta: {delta:g} is not below 1/n = {1 / max(n, 1):.3g} "
+         f"with {n} {units}; from 1/n on, publishing one outright would count as private"),
+    )  # fmt: skip
+    if settings.mode == "plain":
+        return Plan(settings, n, delta, 0.0, 0)
+    c = sensitivity_factor(_microbatch_size(settings), settings.neighbours)
+    terms = {**_terms(settings, n, delta), **_sound_way(settings)}
+    z0 = settings.z0
+    if z0 is None:
+        z0 = find_z0(settings.target_epsilon or 0.0, **terms)
+    elif settings.target_epsilon is not None:
+        epsilon = edp_epsilon(z0=z0, **terms).epsilon
+        require(
+            (epsilon <= settings.target_epsilon, f"z0: {z0} would spend epsilon {epsilon:.4g}, more than the "
+             f"target_epsilon {settings.target_epsilon}; leave z0 out to have it found"),
+        )  # fmt: skip
+    return Plan(settings, n, delta, z0, c)
+
+
+def _microbatch_size(settings: TrainSettings) -> int:
+    if settings.mode == "per_example":
+        return 1
+    # by coins two units may fall into one micro-batch, however many micro-batches there are
+    return max(2, settings.batch_size // settings.n_micro)
+
+
+def _terms(settings: TrainSettings, n: int, delta: float) -> dict[str, Any]:
+    return {
+        "decay": settings.decay,
+        "tau": settings.tau,
+        "epochs": settings.epochs,
+        "n": n,
+        "batch_size": settings.batch_size,
+        "n_micro": settings.n_micro,
+        "microbatch_size": _microbatch_size(settings),
+        "delta": delta,
+        "adjacency": settings.neighbours,
+        "sampling": settings.drawn_by,
+    }
+
+
+def _sound_way(settings: TrainSettings) -> dict[str, Any]:
+    return {
+        "noise": "paper_independent" if settings.mode == "paper" else "sound",
+        "accountant": "pld" if settings.drawn_by == "poisson" else "gdp",
+        "alpha_source": settings.alpha,
+        "alpha_z": settings.alpha_z,
+    }

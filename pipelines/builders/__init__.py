@@ -1,0 +1,1 @@
+"""What `sottovoce build` drives."""

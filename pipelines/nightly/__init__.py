@@ -1,0 +1,1 @@
+"""What `sottovoce nightly` and `sottovoce ledger` drive."""

@@ -1,0 +1,68 @@
+"""The runs in an output that count for those after them: committed ones, and retired ones.
+
+A retired run has lost its records, to retention or because somebody moved its folder away; what it has taken and spent
+stays in private state and is never forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from apache_beam.io.filesystems import FileSystems
+
+from sottovoce.models.runs.places import COMMITTED, RUNS, STATE, OutputPlaces
+from sottovoce.pipelines.sanitize.run_folder import RunFolder, read_json
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    folder: RunFolder
+    record: dict[str, Any]  # of its commit
+    retired: bool
+
+    @property
+    def charged(self) -> bool:
+        """Nights charge speakers; a plain `sanitize` into the same folder does not."""
+        return "budget" in self.record["counts"]["stages"] or not self.record["counts"]["dialogues"]
+
+
+def finished_runs(output: str) -> list[FinishedRun]:
+    """Oldest first."""
+    runs = []
+    for folder in _folders(output):
+        committed = folder.committed()
+        if committed is not None:
+            runs.append(FinishedRun(folder, committed, retired=False))
+        elif FileSystems.exists(folder.places.record):
+            runs.append(FinishedRun(folder, read_json(folder.places.record), retired=True))
+    return sorted(runs, key=lambda run: (run.record["created"], run.folder.name))
+
+
+def unfinished_runs(output: str) -> list[RunFolder]:
+    """Runs that were killed, or are at work."""
+    finished = {run.folder.name for run in finished_runs(output)}
+    return [folder for folder in _folders(output) if folder.name not in finished]
+
+
+def state_tables(runs: Sequence[FinishedRun], name: str) -> tuple[str, ...]:
+    """URIs of one kind of state of these runs."""
+    return tuple(
+        run.folder.places.private(table["path"])
+        for run in runs
+        for table in run.folder.tables()
+        if table["path"].startswith(f"{STATE}/{name}-")
+    )
+
+
+def _folders(output: str) -> list[RunFolder]:
+    """Of both roots: a run that failed may have left its files in one of them only."""
+    places = OutputPlaces.of(output)
+    private = places.private(RUNS)
+    patterns = [f"{places.uri}/run-*/{name}" for name in (COMMITTED, "config.yaml")]
+    patterns += [f"{private}/run-*/{name}" for name in ("*.json", "work/*", "work/*/*")]
+    found = [item.path for match in FileSystems.match(patterns) for item in match.metadata_list]
+    roots = (f"{private}/", f"{places.uri}/")
+    names = {next(path.removeprefix(root) for root in roots if path.startswith(root)).split("/")[0] for path in found}
+    return [RunFolder(output, name) for name in sorted(names)]

@@ -1,0 +1,1 @@
+"""What `sottovoce sanitize` drives: job file, plan, graph, run, commit, report."""

@@ -1,0 +1,202 @@
+"""A job is one YAML file over the defaults. Every unknown key and bad value is reported at once, before anything starts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from sottovoce.models.errors import SettingsError
+from sottovoce.models.settings import FAMILIES, Spec, build, read_spec, require
+from sottovoce.models.speech.slice import Slicer
+from sottovoce.models.text.detect.labelled_slots import SlotSettings
+from sottovoce.transforms import sinks
+from sottovoce.transforms.engine.job import AudioSettings, InputSettings
+
+
+@dataclass(frozen=True)
+class OutputSettings:
+    shards: int | None = None
+
+    def __post_init__(self) -> None:
+        require((self.shards is None or self.shards >= 1, "shards: must be at least 1, or null"))
+
+
+@dataclass(frozen=True)
+class LimitSettings:
+    max_failures: int | float | None = None
+
+    def __post_init__(self) -> None:
+        limit = self.max_failures
+        share = isinstance(limit, float) and not 0 <= limit <= 1
+        require(
+            (not share, f"max_failures: {limit} must be a share from 0.0 to 1.0, or a whole number"),
+            (limit is None or limit >= 0, f"max_failures: {limit} must not be negative"),
+        )
+
+
+@dataclass(frozen=True)
+class NightlySettings:
+    """What `sottovoce nightly` needs beside the job; flags of the command win."""
+
+    input: str | None = None
+    output: str | None = None
+    secret_file: str | None = None
+    keep_runs: int = 30
+    speaker_epsilon: float | None = None
+    beyond_budget: Literal["withhold", "replace_always"] = "withhold"
+
+    def __post_init__(self) -> None:
+        require(
+            (self.keep_runs >= 1, "keep_runs: must be at least 1"),
+            (self.speaker_epsilon is None or self.speaker_epsilon >= 0, "speaker_epsilon: must not be negative"),
+        )
+
+
+SECTIONS: dict[str, type] = {
+    "nightly": NightlySettings,
+    "input": InputSettings,
+    "slice": Slicer,
+    "audio": AudioSettings,
+    "output": OutputSettings,
+    "limits": LimitSettings,
+}
+
+# What belongs to a family and not to one of its members: it stays as it is when another member is named.
+SHARED: dict[str, type] = {"detect": SlotSettings}
+
+
+@dataclass(frozen=True)
+class JobFile:
+    """The checked job. `resolved` is the plain mapping that it was checked as; it holds no secret."""
+
+    resolved: dict[str, Any]
+    sections: dict[str, Any]
+    sinks: dict[str, float]
+    specs: dict[str, Spec]
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What makes two runs the same one: all that changes a record. Where a night keeps its things does not."""
+        return {key: value for key, value in self.resolved.items() if key not in ("nightly", "limits", "forget")}
+
+    @property
+    def forget(self) -> bool:
+        return self.resolved["forget"]
+
+
+def read_job(path: str | None, assignments: Sequence[str] = ()) -> JobFile:
+    values = yaml.safe_load(resources.files("sottovoce.pipelines.sanitize").joinpath("default_job.yaml").read_text())
+    problems: list[str] = []
+    known = tuple(values)
+    changes = [("", _read_file(path)), *((text, _read_assignment(text, problems)) for text in assignments)]
+    for assignment, change in changes:
+        if "sinks" in change and not assignment.startswith("sinks."):
+            values["sinks"] = {}  # who gives a mapping of sinks names all of them: the others get nothing
+        _merge(values, change, known, problems)
+    sections = {name: _collect(problems, build, cls, values[name] or {}, name) for name, cls in SECTIONS.items()}
+    specs = {}
+    for family in FAMILIES:
+        shared, own = _parted(family, values[family])
+        specs[family] = _collect(problems, read_spec, family, own)
+        if family in SHARED:
+            sections[family] = _collect(problems, build, SHARED[family], shared, family)
+    shares = _read_sinks(values["sinks"], problems)
+    if not isinstance(values["forget"], bool):
+        problems.append(f"forget: {values['forget']!r} is not known; allowed: on, off")
+    if problems:
+        raise SettingsError(problems)
+    return JobFile(values, sections, shares, specs)
+
+
+def _read_file(path: str | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        values = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError([f"--config {path}: {error.strerror}; expected a YAML file"]) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        raise SettingsError([f"--config {path}{line}: not YAML"]) from None
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise SettingsError([f"--config {path}: expected a mapping at the top"])
+    return values
+
+
+def _read_assignment(assignment: str, problems: list[str]) -> dict[str, Any]:
+    """'slice.min_seconds=2' -> {'slice': {'min_seconds': 2}}."""
+    path, equals, text = assignment.partition("=")
+    if not equals or not path:
+        problems.append(f"--set {assignment}: expected key=value, such as slice.min_seconds=2")
+        return {}
+    try:
+        value: Any = yaml.safe_load(text)
+    except yaml.YAMLError:
+        problems.append(f"--set {path}: the value is not YAML")
+        return {}
+    for key in reversed(path.split(".")):
+        value = {key: value}
+    return value
+
+
+def _merge(into: dict[str, Any], values: Mapping[str, Any], known: Sequence[str], problems: list[str]) -> None:
+    for key, value in values.items():
+        if key not in known:
+            problems.append(f"{key}: unknown key; allowed: {', '.join(known)}")
+        elif key in FAMILIES:
+            into[key] = _merge_spec(key, into[key], value)
+        elif isinstance(into[key], dict) and isinstance(value, Mapping):
+            into[key] = into[key] | dict(value)
+        else:
+            into[key] = value
+
+
+def _merge_spec(family: str, old: Any, new: Any) -> Any:
+    """Options of the same member add up (`--set mask.guard_ms=80`); another member starts from its own defaults."""
+    if isinstance(new, Mapping) and "use" not in new:
+        old = {"use": old} if isinstance(old, str) else dict(old)
+        return old | dict(new)
+    shared, _ = _parted(family, old)
+    if shared and isinstance(new, str | Mapping):
+        return shared | ({"use": new} if isinstance(new, str) else dict(new))
+    return new
+
+
+def _parted(family: str, value: Any) -> tuple[dict[str, Any], Any]:
+    """(options that the family shares, what is the member's own)"""
+    if family not in SHARED or not isinstance(value, Mapping):
+        return {}, value
+    names = {field.name for field in dataclasses.fields(SHARED[family])}
+    shared = {key: option for key, option in value.items() if key in names}
+    return shared, {key: option for key, option in value.items() if key not in names}
+
+
+def _read_sinks(values: Any, problems: list[str]) -> dict[str, float]:
+    if not isinstance(values, Mapping):
+        problems.append(f"sinks: expected a mapping of sinks to shares; allowed: {', '.join(sinks.TABLE)}")
+        return {}
+    for name, share in values.items():
+        if name not in sinks.TABLE:
+            problems.append(f"sinks.{name}: unknown sink; allowed: {', '.join(sinks.TABLE)}")
+        elif isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < float("inf"):
+            problems.append(f"sinks.{name}: {share!r} is not a number of at least 0")
+    if not problems and not sum(values.values()) > 0:
+        problems.append("sinks: at least one share must be above 0")
+    return {} if problems else {name: float(values[name]) for name in sinks.TABLE if values.get(name)}
+
+
+def _collect(problems: list[str], function: Any, *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except SettingsError as error:
+        problems.extend(error.problems)
+        return None

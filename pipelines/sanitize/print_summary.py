@@ -1,0 +1,33 @@
+"""The closing words of a run: what was done, and where every output is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sottovoce.models.runs.places import FAILURES
+from sottovoce.pipelines.sanitize.run_folder import RunFolder
+
+FILES = {
+    "ledger.json": "what each mechanism gives and does not give",
+    "report.html": "the same for people: open it in a browser",
+    "config.yaml": "the job as it ran",
+    "_COMMITTED.json": "shards with row counts and sha256",
+}
+
+
+def print_summary(folder: RunFolder, committed: dict[str, Any], what: str) -> None:
+    counts = committed["counts"]
+    print(f"run {folder.name} {what}")
+    print(f"  {counts['read']} records of {counts['dialogues']} dialogues read, {counts['failed']} refused")
+    for reason, count in counts["by_reason"].items():
+        print(f"    {count:>7} x {reason}")
+    if left_out := folder.left_out():
+        print(f"  {left_out} records of people who were forgotten left out")
+    print(f"may be handed on: {folder.uri}")
+    for sink, rows in counts["rows"].items():
+        print(f"  {sink + '/':<16} {rows} records")
+    for name, text in FILES.items():
+        print(f"  {name:<16} {text}")
+    print(f"may not: {folder.places.output.private()}")
+    if counts["failed"]:
+        print(f"  refused records, with file and line: {folder.places.private(FAILURES)}")

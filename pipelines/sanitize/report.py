@@ -1,0 +1,250 @@
+"""The report of a run: one self-contained page to lay before a privacy officer.
+
+It is made from a RunSummary alone: counts, names of stages and reasons, the ledger and the resolved job, so it can show
+nothing of a record. Everything is escaped; no script, no font and no
+picture is fetched, so the page can be archived, mailed and printed.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import Any
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import yaml
+from apache_beam.io.filesystem import CompressionTypes
+from apache_beam.io.filesystems import FileSystems
+from jinja2 import Environment, StrictUndefined
+
+from sottovoce.models.text.detect.labelled_slots import recalls
+from sottovoce.transforms.sinks import sink_class
+
+LARGEST_USEFUL_EPSILON = 20.0  # a factor of half a thousand million
+
+
+@dataclass(frozen=True, slots=True)
+class SinkSummary:
+    """`share` is the weight of the sink among the dialogues, from 0 to 1. `audio_s` is None for a sink of text."""
+
+    name: str
+    holds: str
+    share: float
+    rows: int
+    shards: int
+    bytes: int
+    audio_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FailureSummary:
+    stage: str
+    reason: str
+    allowed: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class StageSummary:
+    """`seconds` is the time that all workers together spent in the stage; None where it was not kept."""
+
+    name: str
+    received: int
+    passed: int
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Figures that another part of the project adds to the report: a table, and what to make of it."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """`ledger` is the content of ledger.json, `settings` the resolved job, which holds no secret. `erased` are the days on
+    which records were taken out again: the times of such a run are not kept, since they tell how much it had to do."""
+
+    run_id: str
+    created: str
+    duration_s: float | None
+    records_read: int
+    dialogues: int
+    audio_s: float
+    sinks: tuple[SinkSummary, ...]
+    failures: tuple[FailureSummary, ...]
+    stages: tuple[StageSummary, ...]
+    ledger: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    sections: tuple[Section, ...] = field(default=())
+    erased: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        return sum(sink.rows for sink in self.sinks)
+
+    @property
+    def refused(self) -> int:
+        return sum(failure.count for failure in self.failures)
+
+
+def render_report(summary: RunSummary) -> str:
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {
+        "count": lambda number: f"{number:,}",
+        "share": lambda number: f"{number:.0%}",
+        "size": in_bytes,
+        "moment": as_moment,
+        "time": in_time,
+        "epsilon": in_epsilon,
+        "odds": in_odds,
+    }
+    template = environment.from_string(resources.files(__package__).joinpath("report.html").read_text("utf-8"))
+    return template.render(
+        run=summary,
+        longest_s=max((stage.seconds or 0.0 for stage in summary.stages), default=0.0) or 1.0,
+        settings=yaml.safe_dump(dict(summary.settings), sort_keys=False),
+    )
+
+
+def as_moment(iso: str) -> str:
+    """2026-01-02T03:04:05+00:00 -> 2026-01-02 03:04 UTC"""
+    moment = datetime.datetime.fromisoformat(iso)
+    return f"{moment.astimezone(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC"
+
+
+def in_bytes(number: float) -> str:
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if number >= size:
+            return f"{number / size:.1f} {unit}"
+    return f"{number:.0f} bytes"
+
+
+def in_time(seconds: float) -> str:
+    if seconds >= 3600:
+        return f"{seconds / 3600:.1f} h"
+    if seconds >= 60:
+        return f"{seconds / 60:.1f} min"
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
+
+
+def in_epsilon(figure: float | str | None) -> str:
+    if figure is None:
+        return "not stated"
+    return "infinite" if math.isinf(float(figure)) else f"{float(figure):.3g}"
+
+
+def in_odds(figure: float | str | None) -> str:
+    """An epsilon said plainly: by how much the output can change the odds between two values, e^epsilon at most."""
+    if figure is None:
+        return ""
+    epsilon = float(figure)
+    if epsilon == 0:
+        return "not at all"
+    if epsilon > LARGEST_USEFUL_EPSILON:
+        return "no useful bound"
+    factor = math.exp(epsilon)
+    return f"at most \u00d7 {factor:,.0f}" if factor >= 100 else f"at most \u00d7 {factor:.3g}"
+
+
+BEFORE_THE_SINKS = ("read", "recognise", "skip taken", "transcribe", "detect", "slots", "budget", "route")
+
+SLOTS_TITLE = "What the detector missed of the corpus's own labels"
+SLOTS_NOTE = (
+    "These values were labelled by the corpus, so they were treated as sensitive whether the detector found them or not "
+    "(detect.sensitive_slots). What the detector missed here tells how much it misses where nothing is labelled: that is "
+    "published as it was said."
+)
+
+
+def report_of(
+    record: Mapping[str, Any],
+    ledger: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    refused: tuple[FailureSummary, ...],
+    path_of: Callable[[str], str],
+    duration_s: float | None,
+) -> str:
+    """The page of a commit. `path_of` says where a shard lies; `duration_s` is None for a run that lost records since."""
+    counts = record["counts"]
+    summary = RunSummary(
+        run_id=record["run_id"],
+        created=record["created"],
+        duration_s=duration_s,
+        records_read=counts["read"],
+        dialogues=counts["dialogues"],
+        audio_s=counts["audio_s"],
+        sinks=tuple(_sink_summary(name, record, settings["sinks"], path_of) for name in counts["rows"]),
+        failures=refused,
+        stages=_stage_summaries(counts["stages"], counts["rows"]),
+        ledger=ledger,
+        settings=settings,
+        sections=_of_labelled_slots(counts["labelled_slots"]),
+        erased=tuple(sorted({erasure["date"] for erasure in record.get("erasures", ())})),
+    )
+    return render_report(summary)
+
+
+def failure_summaries(uris: Iterable[str]) -> tuple[FailureSummary, ...]:
+    """Of the tables of refused records."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for uri in uris:
+        with FileSystems.open(uri, compression_type=CompressionTypes.UNCOMPRESSED) as file:
+            for group in pq.ParquetFile(file).iter_batches(columns=["stage", "reason", "allowed"]):
+                counts.update((row["stage"], row["reason"], row["allowed"]) for row in group.to_pylist())
+    return tuple(FailureSummary(*key, count) for key, count in sorted(counts.items()))
+
+
+def _sink_summary(
+    name: str, record: Mapping[str, Any], weights: Mapping[str, float], path_of: Callable[[str], str]
+) -> SinkSummary:
+    own = [shard for shard in record["shards"] if shard["sink"] == name]
+    audio_s = None
+    if sink_class(name).needs_audio:
+        audio_s = sum(_column_sum(path_of(shard["path"]), "duration_s") for shard in own)
+    return SinkSummary(
+        name=name,
+        holds=sink_class(name).holds,
+        share=weights[name] / sum(weights[sink] for sink in record["counts"]["rows"]),
+        rows=sum(shard["rows"] for shard in own),
+        shards=len(own),
+        bytes=sum(shard["bytes"] for shard in own),
+        audio_s=audio_s,
+    )
+
+
+def _column_sum(path: str, column: str) -> float:
+    with FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED) as file:
+        return pc.sum(pq.read_table(file, columns=[column])[column]).as_py() or 0.0
+
+
+def _stage_summaries(stages: Mapping[str, Any], sinks: Iterable[str]) -> tuple[StageSummary, ...]:
+    of_sinks = [stage for sink in sinks for stage in sink_class(sink).stages]
+    return tuple(
+        StageSummary(name, stage["received"], stage["passed"], stage["seconds"])
+        for name in dict.fromkeys((*BEFORE_THE_SINKS, *of_sinks, "write"))
+        if (stage := stages.get(name))
+    )
+
+
+def _of_labelled_slots(slots: Mapping[str, Any]) -> tuple[Section, ...]:
+    """What the detector missed of the corpus's own labels; nothing where the corpus labels none."""
+    if not slots:
+        return ()
+    rows = []
+    for type_, row in recalls(slots).items():
+        words, values = row["words"], row["values"]
+        low, high = words["interval"]
+        found = f"{words['recall']:.1%} ({low:.1%} to {high:.1%})"
+        rows.append((type_, f"{values['labelled']:,}", f"{values['missed']:,}", f"{words['labelled']:,}", found))
+    columns = ("type", "labelled values", "missed, whole or in part", "words of them", "words found (95 % interval)")
+    return (Section(SLOTS_TITLE, columns, tuple(rows), SLOTS_NOTE),)

@@ -1,0 +1,200 @@
+"""One run from plan to commit. What happens here happens on the driver; the graph does the rest on the workers."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import logging
+import math
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import apache_beam as beam
+import yaml
+from apache_beam.io.filesystems import FileSystems
+from apache_beam.runners.runner import PipelineState
+from rich.console import Console
+
+from sottovoce.models.errors import DEBUG, RunError
+from sottovoce.models.randomness import Secret
+from sottovoce.models.secrets.secret_reference import SecretUnavailable
+from sottovoce.pipelines.nightly.finished_runs import finished_runs, state_tables
+from sottovoce.pipelines.remote.beam_options import beam_options, gpu_hints
+from sottovoce.pipelines.remote.own_workers import only_own_workers
+from sottovoce.pipelines.sanitize.graph import build_graph
+from sottovoce.pipelines.sanitize.job_file import JobFile
+from sottovoce.pipelines.sanitize.one_secret import claim_output
+from sottovoce.pipelines.sanitize.run_folder import RunFolder, run_id
+from sottovoce.pipelines.sanitize.show_progress import ShowProgress
+from sottovoce.pipelines.sanitize.write_results import DialoguesTaken, published, write_results
+from sottovoce.transforms.engine import progress
+from sottovoce.transforms.engine.job import Job
+from sottovoce.transforms.read.read_corpus import Corpus, open_corpus
+from sottovoce.transforms.sinks import TABLE, sink_class
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the command line asks for, beside the job."""
+
+    job_file: JobFile
+    input_uri: str
+    output: str
+    secret: Secret
+    runner: str = "direct"
+    workers: int = 1
+    beam_arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A run that could begin: the corpus was looked at, the options were read, nothing was touched."""
+
+    order: Order
+    corpus: Corpus
+    folder: RunFolder
+    job: Job
+    options: Any
+
+
+def prepare(order: Order, **changes: Any) -> Prepared:
+    """`changes` are fields of the Job that only some commands set."""
+    job_file = order.job_file
+    corpus = open_corpus(order.input_uri, job_file.sections["input"].format)
+    name = run_id(order.secret, job_file.identity, corpus.fingerprint, changes.get("nightly", False))
+    folder = RunFolder(order.output, name)
+    job = _make_job(job_file, corpus, _sinks_for(job_file, corpus), folder, order.secret)
+    options = beam_options(order.runner, order.workers, order.beam_arguments)
+    job = dataclasses.replace(job, gpu_hints=gpu_hints(options), **changes)
+    return Prepared(order, corpus, folder, job, options)
+
+
+def remember(run: Prepared, force: bool = False) -> Prepared:
+    """The run, told what its output has released already. From here on the output is written, by its one writer."""
+    output = run.order.output
+    alone = claim_output(output, run.order.secret, force)
+    others = [earlier for earlier in finished_runs(output) if earlier.folder.name != run.folder.name]
+    taken = state_tables(others, "dialogues")
+    job = dataclasses.replace(run.job, taken=taken, take_again=force, other_secrets=not alone)
+    return dataclasses.replace(run, job=job)
+
+
+def execute(run: Prepared) -> dict[str, Any]:
+    """Run the graph, write the results and commit them, as the one writer of the output. Returns the record of the commit."""
+    folder, job_file = run.folder, run.order.job_file
+    folder.begin()
+    run = without_the_forgotten(run)
+    folder.write_text("config.yaml", yaml.safe_dump(published(job_file.resolved), sort_keys=False))
+    began = time.monotonic()
+    _run_graph(run, job_file.sections["limits"].max_failures)
+    try:
+        committed = write_results(run.job, job_file, folder, time.monotonic() - began)
+    except DialoguesTaken:
+        folder.remove_unused(run.job.nonce)
+        raise
+    folder.commit(committed)
+    return committed
+
+
+def without_the_forgotten(run: Prepared) -> Prepared:
+    """Asked by the one writer of the output, so that nobody is forgotten between this question and the commit."""
+    found = FileSystems.match([run.folder.places.output.marks("*")])[0].metadata_list
+    marks = tuple(sorted(item.path for item in found))
+    return dataclasses.replace(run, job=dataclasses.replace(run.job, forgotten=marks))
+
+
+def _sinks_for(job_file: JobFile, corpus: Corpus) -> dict[str, float]:
+    """The weights of the job; a text-only corpus has no use for sinks that need audio."""
+    text_only = job_file.sections["input"].text_only
+    if text_only is None:
+        text_only = corpus.text_only
+    sinks = {
+        name: weight for name, weight in job_file.sinks.items() if not (text_only and sink_class(name).needs_audio)
+    }
+    if not sinks:
+        allowed = ", ".join(name for name in TABLE if not sink_class(name).needs_audio)
+        raise RunError(f"the corpus has no audio and the job names speech sinks only; allowed: {allowed}")
+    return sinks
+
+
+def _make_job(job_file: JobFile, corpus: Corpus, sinks: dict[str, float], folder: RunFolder, secret: Secret) -> Job:
+    total = sum(sinks.values())
+    fixed = job_file.sections["output"].shards
+    shards = {
+        name: fixed or max(1, math.ceil(corpus.records * weight / total / sink_class(name).rows_per_shard))
+        for name, weight in sinks.items()
+    }
+    return Job(
+        places=folder.places,
+        secret=secret,
+        sinks=sinks,
+        shards=shards,
+        input=job_file.sections["input"],
+        audio=job_file.sections["audio"],
+        slice=job_file.sections["slice"],
+        forget=job_file.forget,
+        slots=job_file.sections["detect"],
+        audio_roots=corpus.audio_roots(job_file.sections["input"].audio_roots),
+        **job_file.specs,
+    )
+
+
+def _run_graph(run: Prepared, max_failures: int | float | None) -> None:
+    debug = bool(os.environ.get(DEBUG))
+    progress_dir = tempfile.mkdtemp(prefix="sottovoce-progress-") if run.order.runner == "direct" else None
+    try:
+        with contextlib.ExitStack() as around:
+            around.enter_context(_progress(progress_dir, run.corpus, max_failures))
+            if not debug:
+                around.enter_context(_silent_logs())
+            if run.order.runner == "direct":
+                around.enter_context(only_own_workers())
+            pipeline = beam.Pipeline(options=run.options)
+            build_graph(pipeline, dataclasses.replace(run.job, progress_dir=progress_dir), run.corpus)
+            state = pipeline.run().wait_until_finish()
+    except Exception as error:
+        if debug:
+            raise
+        raise _explain(error, progress_dir, run.order.secret) from None
+    finally:
+        if progress_dir is not None:
+            shutil.rmtree(progress_dir, ignore_errors=True)
+    if state != PipelineState.DONE:  # a cancelled job ends without an error
+        raise RunError(f"the job ended as {state}; nothing was committed")
+
+
+@contextlib.contextmanager
+def _silent_logs() -> Iterator[None]:
+    """Beam logs errors with what it was working on, and those of worker processes under no name of its own."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)
+
+
+def _progress(directory: str | None, corpus: Corpus, max_failures: int | float | None) -> Any:
+    if directory is None:
+        return contextlib.nullcontext()
+    return ShowProgress(directory, corpus.records, max_failures, Console(stderr=True))
+
+
+def _explain(error: Exception, progress_dir: str | None, secret: Secret) -> RunError:
+    """What went wrong, without the words of the error: they may quote a record."""
+    if SecretUnavailable.__name__ in str(error):
+        return RunError(
+            f"a worker could not read the secret ({secret.reference}), or found another one there; nothing was committed. "
+            "It must be the same, under the same name, on every machine that works for the run"
+        )
+    if progress_dir is not None and progress.stop_asked(progress_dir):
+        return RunError("stopped: more records failed than max_failures allows; nothing was committed")
+    return RunError(
+        f"the pipeline failed ({type(error).__name__}); nothing was committed. "
+        f"Set {DEBUG}=1 to see the whole error: it may quote records, so keep it out of shared logs"
+    )

@@ -1,0 +1,174 @@
+"""From the counts of a run to its ledger, its report and the record that commits it.
+
+What is handed on is decided here: dialogues that an earlier run took are refused, or said in the ledger, and a job is
+published without the operator's own lists and places.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sottovoce.models.errors import RunError
+from sottovoce.models.forget.whose import ledger as forgetting
+from sottovoce.models.ledger import book
+from sottovoce.models.ledger.entries import LedgerEntry
+from sottovoce.models.runs.places import FAILURES, STATE
+from sottovoce.models.settings import FAMILIES
+from sottovoce.pipelines.sanitize.job_file import JobFile
+from sottovoce.pipelines.sanitize.report import FailureSummary, failure_summaries, report_of
+from sottovoce.pipelines.sanitize.run_folder import RunFolder, read_json, write_json
+from sottovoce.pipelines.sanitize.show_progress import exceeds
+from sottovoce.transforms.engine.job import Job
+from sottovoce.transforms.nightly import forgotten, taken_before
+from sottovoce.transforms.nightly.state import count_dialogues
+from sottovoce.transforms.sinks import sink_class
+from sottovoce.transforms.speech import transcribe
+from sottovoce.transforms.text.value_distribution import counting_of
+
+
+def write_results(job: Job, job_file: JobFile, folder: RunFolder, duration_s: float) -> dict[str, Any]:
+    """Write ledger and report; returns what `_COMMITTED.json` will hold."""
+    tally = read_json(folder.places.tally)
+    again = count_released_again(tally, job)
+    if left_out := tally["stages"].pop(forgotten.STAGE, None):  # told to the operator, not to whoever gets the run
+        write_json(folder.places.left_out, {"records": left_out["received"]})
+    shards = folder.shard_notes()
+    dialogues = [shard["path"] for shard in shards if shard["path"].startswith(f"{STATE}/dialogues-")]
+    failures = [folder.places.private(shard["path"]) for shard in shards if shard["sink"] == FAILURES]
+    failed = sum(shard["rows"] for shard in shards if shard["sink"] == FAILURES)
+    read = tally["stages"].get("read", {}).get("received", 0)
+    limit = job_file.sections["limits"].max_failures
+    if exceeds(failed, read, limit):
+        raise RunError(
+            f"{failed} of {read} records failed, more than max_failures ({limit}) allows; nothing was committed"
+        )
+    created = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+    entries = [*ledger_entries(job, tally["slots"]), *_ledger_of_released_again(job, again)]
+    ledger = book.open_book(folder.name, created, entries, _released(job))
+    refused = failure_summaries(failures)
+    rows = dict.fromkeys(job.sinks, 0)
+    for shard in shards:
+        if shard["sink"] in rows:
+            rows[shard["sink"]] += shard["rows"]
+    record = {
+        "run_id": folder.name,
+        "created": created,
+        "counts": {
+            "read": read,
+            "failed": failed,
+            "by_reason": _by_reason(refused),
+            "dialogues": count_dialogues(map(folder.places.private, dialogues)),
+            "audio_s": tally["audio_s"],
+            "rows": rows,
+            "stages": tally["stages"],
+            "models_loaded": tally["loads"],
+            "labelled_slots": tally["slots"],
+        },
+        "delta_of_lists": counting.spent[1] if (counting := counting_of(job.replace)) else 0.0,
+        "shards": [shard for shard in shards if shard["sink"] in job.sinks],
+    }
+    folder.write_text("ledger.json", book.to_json(ledger))
+    folder.write_text(
+        "report.html", report_of(record, ledger, published(job_file.resolved), refused, folder.path, duration_s)
+    )
+    return record
+
+
+def _by_reason(refused: Iterable[FailureSummary]) -> dict[str, int]:
+    by_reason: Counter[str] = Counter()
+    for failure in refused:
+        by_reason[failure.reason] += failure.count
+    return dict(by_reason)
+
+
+def ledger_entries(job: Job, slots: Mapping[str, Any]) -> list[LedgerEntry]:
+    """What each mechanism of the run says of itself; `slots` are the tally's counts of labelled slots."""
+    used = {family for sink in job.sinks for family in sink_class(sink).mechanisms}
+    detect = job.detect.make().ledger()
+    replace = [job.replace.make().ledger(detect)] if "replace" in used else []
+    on_speech = [getattr(job, family).make().ledger() for family in FAMILIES if family in used - {"replace"}]
+    routing = LedgerEntry(
+        stage="route",
+        mechanism="one dialogue, one sink",
+        says="Each dialogue was sent by a keyed coin to exactly one sink, so no dialogue is held both as speech and as text.",
+        not_protected=("a person who speaks in several dialogues may be in several sinks",),
+        parameters={sink: weight / sum(job.sinks.values()) for sink, weight in job.sinks.items()},
+    )
+    heard = [transcribe.ledger(recogniser)] if (recogniser := job.audio.recogniser) else []
+    return [routing, *heard, detect, job.slots.ledger(slots), *replace, *on_speech, forgetting(job.forget)]
+
+
+def _released(job: Job) -> list[str]:
+    return [line for sink in job.sinks for line in sink_class(sink).released]
+
+
+class DialoguesTaken(RunError):
+    """Nothing of the corpus was used: an earlier run of the output has taken dialogues of it."""
+
+
+def count_released_again(tally: dict[str, Any], job: Job) -> int:
+    """How many dialogues of the run other runs took before it; DialoguesTaken unless that was asked for."""
+    stage = tally["stages"].pop(taken_before.STAGE, None)  # counts dialogues: the others count records
+    taken = stage["reasons"].get(taken_before.TAKEN, 0) if stage else 0
+    if taken and not job.take_again:
+        raise DialoguesTaken(
+            f"{taken} of the {stage['received']} dialogues of this corpus were taken by earlier runs in "
+            f"{job.places.output.uri}: released a second time, both records could be joined. Nothing was written. "
+            "Take only the new ones with `sottovoce nightly`, use another --output, or --force"
+        )
+    return taken
+
+
+def _ledger_of_released_again(job: Job, again: int) -> list[LedgerEntry]:
+    """Empty for a run that releases nothing again."""
+    if not again and not job.other_secrets:
+        return []
+    unknown = " Some of those runs had another secret: which dialogues they took is not known, so there may be more."
+    return [
+        LedgerEntry(
+            stage="release",
+            mechanism="released again (--force)",
+            says=f"{again} dialogues of this run were released before by other runs of the same output, which was allowed "
+            f"with --force.{unknown if job.other_secrets else ''}",
+            not_protected=(
+                "such a dialogue may be held as speech by one run and as text by another, and the two can be joined",
+                "a word that was replaced twice by different draws shows more than each draw does: epsilons add up",
+            ),
+            parameters={"dialogues": again, "other_secrets": job.other_secrets},
+            sound=dict.fromkeys(("unit", "utterance", "dialogue", "speaker"), math.inf),
+            infinite_because="the other releases of these dialogues are not in this ledger, and no bound on all of them "
+            "together is computed",
+        )
+    ]
+
+
+PLACES = ("input", "output", "secret_file")  # of the section `nightly`: where a night finds its things
+ROOTS = "audio_roots"  # of the section `input`: how many there are may be known
+PHRASES = "entries"  # of the gazetteer, alone or in an ensemble
+
+
+def published(resolved: Mapping[str, Any]) -> dict[str, Any]:
+    """What may be handed on of a job: all of it but the phrases of the operator's own lists and the places of their things.
+
+    A list of customers stands in a job so that their names are found; in `config.yaml` or the report it would publish them.
+    """
+    nightly = {key: value for key, value in (resolved.get("nightly") or {}).items() if key not in PLACES}
+    changed = dict(resolved) | {"nightly": nightly}
+    if roots := (resolved.get("input") or {}).get(ROOTS):
+        changed["input"] = dict(resolved["input"]) | {ROOTS: len(roots)}
+    return {key: _without_phrases(value) for key, value in changed.items()}
+
+
+def _without_phrases(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _counted(item) if key == PHRASES else _without_phrases(item) for key, item in value.items()}
+    return [_without_phrases(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _counted(entries: Any) -> Any:
+    """{TYPE: how many phrases}."""
+    return {kind: len(phrases) for kind, phrases in entries.items()} if isinstance(entries, Mapping) else None

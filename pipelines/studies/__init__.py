@@ -1,0 +1,1 @@
+"""Everything that `sottovoce evaluate` runs, with its charts."""

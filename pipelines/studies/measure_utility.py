@@ -1,0 +1,171 @@
+"""The study of utility: transform the training set with each strategy, train, test on the untouched test set.
+
+Sensitive spans are the gold entities, as in the study that is repeated, or a detector's. Draws are keyed by the seed of
+the cell: a study is no release, so its key need not be secret.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sottovoce.models.errors import CorpusError, Refusal
+from sottovoce.models.evaluation.metrics.utility import Cell, Score, Sentence
+from sottovoce.models.randomness import Secret
+from sottovoce.models.records import Slot, Source, Span, Utterance
+from sottovoce.models.settings import Spec
+from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, corpus_name, label, split_slots, stretches
+from sottovoce.models.text.edits import apply_edits
+from sottovoce.models.text.replace import CountsCorpus
+from sottovoce.models.training.examples import read_corpus
+
+NONE = "none"
+PLACEHOLDERS = ("redact", "typed", "named")
+SURROGATES = ("word", "full", "consistent")
+STRATEGIES = (NONE, *SURROGATES, *PLACEHOLDERS)
+WHOLE_BATCH = 256
+
+Measure = Callable[[Sequence[Sentence], Sequence[Sentence], int], Score]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A strategy at p = 1 (`epsilon` 0), or at the p that gives `epsilon` a unit; `none` has no epsilon."""
+
+    strategy: str
+    epsilon: float | None
+
+    def make(self, values: str) -> Any:
+        options: dict[str, Any] = {} if self.strategy in PLACEHOLDERS else {"values": values}
+        if self.epsilon:
+            options["target_epsilon"] = self.epsilon
+        return Spec("replace", self.strategy, tuple(sorted(options.items()))).make()
+
+
+@dataclass(frozen=True, repr=False)
+class UtilityStudy:
+    """One corpus, read: utterances to transform, with their sensitive spans, and sentences to test on."""
+
+    corpus: str
+    train: tuple[Utterance, ...]
+    test: tuple[Sentence, ...]
+
+
+def variants(strategies: Sequence[str], epsilons: Sequence[float]) -> list[Variant]:
+    """Placeholders only at p = 1: below it they have no finite epsilon to be drawn at."""
+    rows = []
+    for strategy in strategies:
+        if strategy == NONE:
+            rows.append(Variant(NONE, None))
+        elif strategy in PLACEHOLDERS:
+            rows.append(Variant(strategy, 0.0))
+        else:
+            rows += [Variant(strategy, epsilon) for epsilon in sorted({0.0, *epsilons})]
+    return rows
+
+
+def read_study(path: Path, train_limit: int | None, test_limit: int | None, detector: Any = None) -> UtilityStudy:
+    """A random part of the splits `train` and `test`, the same in every study. Gold spans without a detector."""
+    name = corpus_name(path)
+    parts = {}
+    for split, limit in (("train", train_limit), ("test", test_limit)):
+        rows = read_corpus(path, split).examples
+        if not rows:
+            raise CorpusError(f"{path.name}: no rows of split {split!r} with an intent; a study needs train and test")
+        if limit is not None and len(rows) > limit:
+            rows = random.Random(0).sample(rows, limit)
+        parts[split] = rows
+    train = [_utterance(name, number, row.tokens, row.tags, row.intent) for number, row in enumerate(parts["train"])]
+    if detector is not None:
+        train = list(_detected(train, detector))
+    test = tuple(Sentence(row.tokens, row.tags, row.intent) for row in parts["test"])
+    return UtilityStudy(name, tuple(train), test)
+
+
+def run_cell(study: UtilityStudy, variant: Variant, seeds: int, values: str, measure: Measure) -> Cell:
+    scores, refused, kept, entities = [], 0, 0, 0
+    for seed in range(seeds):
+        sentences, lost, same = transform(study, variant, seed, values)
+        scores.append(measure(sentences, study.test, seed))
+        refused += lost
+        kept += same
+        entities += sum(len(utterance.spans) for utterance in study.train)
+    changed = 1 - kept / entities if entities else 0.0
+    return Cell(study.corpus, variant.strategy, variant.epsilon, tuple(scores), changed, refused)
+
+
+def transform(study: UtilityStudy, variant: Variant, seed: int, values: str) -> tuple[list[Sentence], int, int]:
+    """The training sentences as the strategy leaves them, how many it lost, and how many entities stayed as they were."""
+    if variant.strategy == NONE:
+        return [_sentence(one.text, one.slots, one.intent) for one in study.train], 0, _entities(study)
+    strategy = variant.make(values)
+    strategy.setup()
+    if isinstance(strategy, CountsCorpus) and strategy.counting is not None:
+        strategy.use_corpus(_counted(strategy, study))
+    secret = Secret(hashlib.sha256(f"utility {seed}".encode()).digest())
+    sentences, refused, changed = [], 0, 0
+    for utterance in study.train:
+        edits = strategy.replace(utterance, secret)
+        changed += sum(any(e.begin < s.end and s.begin < e.end for e in edits) for s in utterance.spans)
+        try:
+            text, slots = apply_edits(utterance.text, edits, utterance.slots)
+        except Refusal:
+            refused += 1
+            continue
+        sentences.append(_sentence(text, slots, utterance.intent))
+    return sentences, refused, _entities(study) - changed
+
+
+def _entities(study: UtilityStudy) -> int:
+    return sum(len(utterance.spans) for utterance in study.train)
+
+
+def _counted(strategy: Any, study: UtilityStudy) -> dict[str, dict[str, float]]:
+    """The exact counts of this corpus, as the study drew from: no differential privacy."""
+    counts: dict[str, Counter[str]] = {}
+    for utterance in study.train:
+        for type_, value in strategy.values_of(utterance):
+            counts.setdefault(type_, Counter())[value] += 1
+    return {type_: dict(own) for type_, own in counts.items()}
+
+
+def _sentence(text: str, slots: Sequence[Slot], intent: str | None) -> Sentence:
+    words, tags = split_slots(text, [(slot.begin, slot.end, slot.name) for slot in slots])
+    return Sentence(tuple(words), tuple(tags), intent or "")
+
+
+def _utterance(corpus: str, number: int, tokens: Sequence[str], tags: Sequence[str], intent: str) -> Utterance:
+    """Each sentence is a dialogue of its own: these corpora have no others."""
+    begins, at = [], 0
+    for token in tokens:
+        begins.append(at)
+        at += len(token) + 1
+
+    def places(labels: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+        for first, last, name in stretches(labels):
+            yield begins[first], begins[last - 1] + len(tokens[last - 1]), name
+
+    sensitive = [OUTSIDE if tag == MIXED else tag for tag in label(corpus, tokens, tags)]
+    return Utterance(
+        id=str(number),
+        dialogue_id=str(number),
+        turn=0,
+        text=" ".join(tokens),
+        source=Source(corpus, number),
+        intent=intent,
+        slots=tuple(Slot(*place) for place in places(tags)),
+        spans=tuple(Span(*place) for place in places(sensitive)),
+    )
+
+
+def _detected(utterances: Sequence[Utterance], detector: Any) -> Iterator[Utterance]:
+    for begin in range(0, len(utterances), WHOLE_BATCH):
+        batch = utterances[begin : begin + WHOLE_BATCH]
+        for utterance, spans in zip(batch, detector.detect([one.text for one in batch]), strict=True):
+            yield dataclasses.replace(utterance, spans=tuple(spans))

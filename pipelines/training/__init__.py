@@ -1,0 +1,1 @@
+"""Training: ordered, started once per committed run, run, and watched."""

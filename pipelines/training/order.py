@@ -1,0 +1,73 @@
+"""What training is asked for: `train.yaml`, where it runs, and the gate a run must pass. Read and checked before a run
+begins: a night of work, or a job that waits in a queue for hours, should not end at a typo."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sottovoce.models.errors import SettingsError
+from sottovoce.models.launch import TABLE
+from sottovoce.models.ledger.gate import Gate
+from sottovoce.models.settings import Spec, build, read_spec
+from sottovoce.models.training.train_settings import TrainSettings
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A launch file: where training runs, and what a run must show before it may."""
+
+    launch: Spec
+    gate: Gate
+
+
+@dataclass(frozen=True)
+class TrainingOrder:
+    """`settings` is the text of train.yaml as it was found good; the file may change while a run is at work.
+
+    `private`: whether the training adds a protection of its own."""
+
+    settings: str
+    plan: Launch
+    private: bool
+
+
+def read_order(train_yaml: str, launch: str = "local") -> TrainingOrder:
+    """`launch` is a name in runner_configs/training or a file."""
+    text, settings = _read_settings(train_yaml)
+    return TrainingOrder(text, read_launch(launch), private=settings.mode != "plain")
+
+
+def read_launch(launch: str) -> Launch:
+    path = Path(launch)
+    if path.suffix not in (".yaml", ".yml"):
+        path = Path(str(resources.files("sottovoce.runner_configs") / "training" / f"{launch}.yaml"))
+        if not path.exists():
+            known = ", ".join(TABLE)
+            raise SettingsError([f"--launch: {launch!r} is not known; allowed: {known}, or a YAML file"])
+    values = _read_mapping(path, "--launch")
+    unknown = [key for key in values if key not in ("launch", "gate")]
+    if unknown:
+        raise SettingsError([f"--launch {path}: {key}: unknown key; allowed: launch, gate" for key in unknown])
+    return Launch(read_spec("launch", values.get("launch")), build(Gate, values.get("gate") or {}, "gate"))
+
+
+def _read_settings(path: str) -> tuple[str, TrainSettings]:
+    settings = build(TrainSettings, _read_mapping(Path(path), "train.yaml"), "train")
+    return Path(path).read_text(encoding="utf-8"), settings
+
+
+def _read_mapping(path: Path, what: str) -> dict[str, Any]:
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError([f"{what} {path}: {error.strerror}; expected a YAML file"]) from None
+    except (yaml.YAMLError, UnicodeDecodeError):
+        raise SettingsError([f"{what} {path}: not YAML"]) from None
+    if not isinstance(values, dict):
+        raise SettingsError([f"{what} {path}: expected a mapping at the top"])
+    return values

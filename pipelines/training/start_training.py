@@ -1,0 +1,158 @@
+"""Start training from a committed run whose gate passed, exactly once per run.
+
+Outside the Beam graph, because a trigger inside it fires even if the run fails later. Training twice would spend the
+privacy of the same people twice; so the decision is written down first (`training_marker`), the job is submitted
+under a key made from the run, and a start that was killed anywhere in between goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from typing import Any
+
+from apache_beam.io.filesystems import FileSystems
+
+from sottovoce.models.errors import RunError
+from sottovoce.models.launch import TrainingJob
+from sottovoce.models.ledger.book import from_json
+from sottovoce.models.ledger.gate import Check, Gate
+from sottovoce.models.runs.committed_run import CommittedRun
+from sottovoce.models.training.rows import SINK
+from sottovoce.pipelines.sanitize.run_files import open_committed
+from sottovoce.pipelines.sanitize.run_folder import RunFolder, open_run, read_json, remove_tree
+from sottovoce.pipelines.training.marker import Marker, create_marker, one_at_a_time, read_marker, write_marker
+from sottovoce.pipelines.training.order import TrainingOrder
+from sottovoce.transforms.write.shards import write_then_rename
+
+TRAIN = ("-m", "sottovoce.pipelines.cli", "train")
+LEDGER = "ledger.json"
+
+
+class GateClosed(RunError):
+    """The run did not pass its gate. Nothing was started."""
+
+
+@dataclass(frozen=True)
+class Started:
+    marker: Marker
+    already: bool
+
+
+def start_training(run_uri: str, order: TrainingOrder, retry: bool = False) -> Started:
+    """The job of the run, made now or before; `retry` starts again after a job that ended badly, or whose records were
+    erased since."""
+    folder = open_run(run_uri)
+    run = open_committed(folder.uri)
+    with one_at_a_time(folder):
+        marker = read_marker(folder)
+        if marker is None or (retry and _may_retry(marker)):
+            marker = _decide(folder, run, order, marker)
+        if marker.state == "submitted":
+            return Started(marker, already=True)
+        return Started(_submit(folder, marker), already=False)
+
+
+def _decide(folder: RunFolder, run: CommittedRun, order: TrainingOrder, earlier: Marker | None) -> Marker:
+    """Pass the gate and write the intent down."""
+    plan = order.plan
+    checks = judge(run, plan.gate, _read_audit(folder), order.private)
+    attempt = earlier.attempt + 1 if earlier else 1
+    marker = Marker(
+        run_id=folder.name,
+        # The digest tells runs apart that share an id, such as one job on one corpus with two output folders.
+        key=f"{folder.name}-{run.digest[:8]}" + (f"-{attempt}" if attempt > 1 else ""),
+        attempt=attempt,
+        launch={"use": plan.launch.name, **dict(plan.launch.options)},
+        train_yaml=order.settings,
+        gate=tuple(f"{check.name}: {check.says}" for check in checks),
+        decided=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        commit=run.digest,
+        **_model_of(earlier, attempt),
+    )
+    if earlier is not None and earlier.stale is not None:
+        remove_tree(folder.places.trained())  # before the decision: afterwards the new model may be there already
+    if earlier is None and create_marker(folder, marker):
+        return marker
+    # There is one: of the attempt that is retried, half of one, or of a start that came first, which is then taken.
+    found = read_marker(folder)
+    if found is not None and found != earlier:
+        return found
+    write_marker(folder, marker)
+    return marker
+
+
+def _model_of(earlier: Marker | None, attempt: int) -> dict[str, Any]:
+    """An attempt goes on with the checkpoint of the one before, which carries its privacy count; but not with one that has
+    seen records that were erased since."""
+    if earlier is None:
+        return {}
+    if earlier.stale is not None:
+        return {"model": f"model-{attempt}"}
+    return {"model": earlier.model, "resume": True}
+
+
+def _may_retry(marker: Marker) -> bool:
+    if marker.handle is None:
+        return False  # decided but not submitted: to be completed, not repeated
+    status = marker.launcher().status(marker.handle)
+    if status.state in ("pending", "running"):
+        raise RunError(f"job {marker.handle.job_id} is {status.state}: cancel it before a retry")
+    if status.state == "succeeded" and marker.stale is None:
+        raise RunError(f"job {marker.handle.job_id} succeeded: training again would spend the privacy budget twice")
+    return True
+
+
+def _submit(folder: RunFolder, marker: Marker) -> Marker:
+    job_folder = folder.places.training(f"job-{marker.attempt}")
+    settings_path = FileSystems.join(job_folder, "train.yaml")
+    # Always the marker's own text: a job that was submitted before a crash may be reading it.
+    write_then_rename(settings_path, lambda file: file.write(marker.train_yaml.encode()), private=True)
+    places = folder.places
+    program = [*TRAIN, "--data", places.released(SINK), "--commit", marker.commit, "--config", settings_path]
+    program += ["--out", places.trained(), "--private-out", places.training(marker.model)]
+    if marker.resume:
+        program += ["--resume"]
+    _remove_stale_models(folder, marker)
+    handle = marker.launcher().submit(TrainingJob(marker.key, tuple(program), job_folder))
+    submitted = replace(marker, state="submitted", handle=handle)
+    write_marker(folder, submitted)
+    return submitted
+
+
+def _remove_stale_models(folder: RunFolder, marker: Marker) -> None:
+    """Models that have seen what was erased since: the one that is trained now takes their place."""
+    found = FileSystems.match([folder.places.training("model*", "**")])[0].metadata_list
+    names = {item.path.removeprefix(folder.places.training("")).split("/")[0] for item in found}
+    for name in names - {marker.model}:
+        remove_tree(folder.places.training(name))
+
+
+def judge(run: CommittedRun, gate: Gate, audit: dict[str, Any], private: bool) -> list[Check]:
+    """The checks of the gate, all passed or not asked; GateClosed names those that failed.
+
+    What is judged is what was committed: every file of the run is read and compared before it is believed.
+    """
+    if not run.rows(SINK):
+        raise GateClosed(f"{run.run_id}: the run has no {SINK} rows to train on; nothing was started")
+    run.verify()
+    ledger = from_json(run.read(LEDGER).decode())
+    checks = gate.judge(run.record["counts"], ledger, audit, private)
+    failed = [f"{check.name}: {check.says}" for check in checks if check.passed is False]
+    if failed:
+        raise GateClosed(f"{run.run_id}: the gate is closed; nothing was started\n  " + "\n  ".join(failed))
+    return checks
+
+
+def _read_audit(folder: RunFolder) -> dict[str, Any]:
+    """Results of attacks on the run. In its private folder: whoever may open the gate may write there."""
+    place = folder.places.audit
+    if not FileSystems.exists(place):
+        return {}
+    try:
+        audit = read_json(place)
+    except ValueError:
+        audit = None
+    if not isinstance(audit, dict):
+        raise RunError(f"{place}: expected a JSON object of attack: {{value, low, high}}; nothing was started")
+    return audit

@@ -1,0 +1,43 @@
+"""Word errors are counted as edits, whatever way numbers are written."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sottovoce.models.evaluation.metrics.word_errors import WordErrors, edit_distance, tokens, word_errors
+
+
+@pytest.mark.parametrize(
+    "said, heard",
+    [
+        ("EIGHT OH SEVEN", "807"),
+        ("enter six two four", "Enter 624."),
+        ("july fourth nineteen eighty two", "July 4th, 1982."),
+        ("TWENTY THREE", "23"),
+        ("it's C Z", "It’s C, Z."),
+    ],
+)
+def test_two_ways_to_write_one_thing_are_no_error(said: str, heard: str) -> None:
+    assert word_errors(said, heard).errors == 0
+
+
+def test_errors_are_counted_per_word_said() -> None:
+    assert word_errors("a b c d", "a x c") == WordErrors(2, 4)
+    assert (word_errors("a b", "a") + word_errors("a b", "a b")).rate == 0.25
+    assert word_errors("hello", "").errors == 1
+
+
+short = st.lists(st.sampled_from("abc"), max_size=7)
+
+
+@given(short, short, short)
+def test_the_distance_is_a_metric(one: list[str], two: list[str], three: list[str]) -> None:
+    assert edit_distance(one, one) == 0 and (edit_distance(one, two) > 0 or one == two)
+    assert edit_distance(one, two) == edit_distance(two, one)
+    assert edit_distance(one, three) <= edit_distance(one, two) + edit_distance(two, three)
+
+
+def test_other_languages_keep_their_number_words() -> None:
+    assert tokens("zwei 12", "de") == ["zwei", "1", "2"]

@@ -1,0 +1,137 @@
+"""The figures of private training: golden values, and refusals of combinations that no theorem covers."""
+
+import csv
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sottovoce.models.errors import SettingsError
+from sottovoce.models.training.privacy.accounting import edp_epsilon, find_z0
+from sottovoce.models.training.privacy.composition import epsilon_on_grid, gdp_epsilon
+
+pytestmark = pytest.mark.slow
+
+GOLDEN = Path(__file__).parents[4] / "../shared/golden"
+SHUFFLED = {"adjacency": "replace_one", "sampling": "shuffle", "accountant": "gdp"}
+SAMPLED = {"adjacency": "add_remove", "sampling": "poisson", "accountant": "pld"}
+PLAN = {"z0": 1.0, "decay": "linear", "tau": 0.1, "epochs": 10, "n": 4480, "batch_size": 64, "n_micro": 8,
+        "microbatch_size": 8, "delta": 5e-4, "noise": "sound"}  # fmt: skip
+
+
+def rows(name):
+    if not GOLDEN.exists():
+        pytest.skip("golden values are not on this machine")
+    with open(GOLDEN / name) as lines:
+        return list(csv.DictReader(lines))
+
+
+def plan_of(row):
+    return {"z0": float(row["z0"]), "decay": row["decay"], "tau": float(row["tau"]), "epochs": int(row["epochs"]),
+            "n": int(row["n"]), "batch_size": int(row["B"]), "n_micro": int(row["N"]),
+            "microbatch_size": int(row["microbatch"]), "delta": float(row["delta"])}  # fmt: skip
+
+
+def test_every_golden_row_of_the_published_formula_and_of_shuffling_is_met():
+    for row in rows("edp_sgd.csv"):
+        plan = plan_of(row)
+        paper = edp_epsilon(**plan, **{**SHUFFLED, "accountant": "paper_zcdp"}, noise="paper_independent")
+        literal = edp_epsilon(**plan, **SHUFFLED, noise="paper_independent")
+        fixed = edp_epsilon(**plan, **SHUFFLED, noise="sound")
+        assert paper.rho == pytest.approx(float(row["rho_paper"]), rel=1e-6)
+        assert paper.epsilon == pytest.approx(float(row["eps_paper_zcdp"]), rel=1e-6)
+        assert not paper.sound
+        assert literal.z_eff[0] == pytest.approx(float(row["z_eff0_literal_replace"]), rel=1e-6)
+        assert literal.mu == pytest.approx(float(row["mu_literal_shuffle"]), rel=1e-6)
+        assert literal.epsilon == pytest.approx(float(row["eps_literal_shuffle_gdp"]), rel=1e-6)
+        assert fixed.mu == pytest.approx(float(row["mu_fixed_shuffle"]), rel=1e-6)
+        assert fixed.epsilon == pytest.approx(float(row["eps_fixed_shuffle_gdp"]), rel=1e-6)
+        assert literal.sound and fixed.sound
+
+
+@pytest.mark.slow
+def test_every_golden_row_of_poisson_sampling_is_met():
+    for row in rows("edp_sgd.csv"):
+        fixed = edp_epsilon(**plan_of(row), **SAMPLED, noise="sound")
+        assert fixed.epsilon == pytest.approx(float(row["eps_fixed_poisson_pld"]), rel=1e-3)
+        if row["eps_literal_poisson_pld"]:
+            literal = edp_epsilon(**plan_of(row), **SAMPLED, noise="paper_independent")
+            assert literal.z_eff[0] == pytest.approx(float(row["z_eff0_literal_addrem"]), rel=1e-6)
+            assert literal.epsilon == pytest.approx(float(row["eps_literal_poisson_pld"]), rel=1e-3)
+
+
+def test_shuffling_is_never_below_its_proven_lower_bound():
+    for row in rows("shuffle_vs_poisson.csv"):
+        steps, z, delta = int(row["T"]), float(row["z"]), float(row["delta"])
+        upper = gdp_epsilon(1 / z, delta)
+        assert upper == pytest.approx(float(row["eps_shuffle_upper_gdp"]), rel=1e-6)
+        assert upper >= float(row["eps_shuffle_lower"])
+        sampled = epsilon_on_grid({z: steps}, 1 / steps, delta, width=1e-3)  # the grid that file was made on
+        assert sampled == pytest.approx(float(row["eps_poisson_pld"]), rel=1e-3)
+
+
+def test_sensitivity_factor_covers_what_was_measured():
+    for row in rows("edp_sensitivity.csv"):
+        assert max(float(row["replace_one"]), float(row["remove_one_indep"])) <= float(row["replace_bound"]) + 1e-5
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({**SHUFFLED, "accountant": "pld"}, "shuffling does not have"),
+        ({**SAMPLED, "accountant": "gdp"}, "use pld"),
+        ({**SAMPLED, "accountant": "paper_zcdp"}, "use pld"),
+        ({**SHUFFLED, "adjacency": "add_remove"}, "replace_one or zero_out"),
+        ({**SAMPLED, "adjacency": "replace_one"}, "add_remove or zero_out"),
+        ({**SHUFFLED, "alpha_source": "private_batch"}, "no epsilon covers"),
+        ({**SHUFFLED, "alpha_source": "noisy_release"}, "must be charged"),
+        ({**SHUFFLED, "z0": 0.0}, "z0"),
+        ({**SHUFFLED, "batch_size": 5000}, "batch_size"),
+        ({**SHUFFLED, "delta": 1.0}, "delta"),
+    ],
+)
+def test_unsound_or_meaningless_combinations_are_refused_with_the_reason(changes, word):
+    with pytest.raises(SettingsError, match=word):
+        edp_epsilon(**{**PLAN, **changes})
+
+
+def test_a_delta_that_is_not_below_one_in_n_is_said_to_be_weak():
+    said = edp_epsilon(**{**PLAN, **SHUFFLED}).assumptions
+    assert any("1/n" in line for line in said)
+    assert not any("1/n" in line for line in edp_epsilon(**{**PLAN, **SHUFFLED, "delta": 1e-5}).assumptions)
+
+
+def test_a_noisy_release_of_alpha_costs_more():
+    free = edp_epsilon(**PLAN, **SHUFFLED)
+    charged = edp_epsilon(**PLAN, **SHUFFLED, alpha_source="noisy_release", alpha_z=1.0)
+    assert charged.mu == pytest.approx(math.hypot(free.mu, 1.0))
+
+
+def test_a_run_cut_short_spends_what_its_steps_spent():
+    plan = {**PLAN, "z0": 4.0, "epochs": 4}
+    half = edp_epsilon(**plan, **SAMPLED, steps=140)
+    assert half.epsilon == pytest.approx(edp_epsilon(**{**plan, "epochs": 2}, **SAMPLED).epsilon, rel=1e-6)
+    assert half.epsilon < edp_epsilon(**plan, **SAMPLED).epsilon
+    assert edp_epsilon(**PLAN, **SAMPLED, steps=0).epsilon == 0
+    # a shuffled epoch that was begun counts whole: the rest of its batches say nothing about the examples in them
+    assert edp_epsilon(**PLAN, **SHUFFLED, steps=1).mu == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("kind", [SHUFFLED, SAMPLED])
+def test_the_noise_found_for_a_budget_keeps_it_and_wastes_little(kind):
+    plan = {key: value for key, value in PLAN.items() if key != "z0"} | {"epochs": 2, "delta": 1e-5} | kind
+    z0 = find_z0(2.0, **plan)
+    assert 1.97 <= edp_epsilon(z0=z0, **plan).epsilon <= 2.0
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.floats(0.05, 50), st.floats(1e-9, 0.4))
+def test_the_gaussian_curve_is_inverted_exactly(mu, delta):
+    from scipy.stats import norm
+
+    epsilon = gdp_epsilon(mu, delta)
+    back = norm.cdf(-epsilon / mu + mu / 2) - math.exp(epsilon + norm.logcdf(-epsilon / mu - mu / 2))
+    assert back <= delta * (1 + 1e-6)
+    assert epsilon == 0 or back >= delta * (1 - 1e-6)

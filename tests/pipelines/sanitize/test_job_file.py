@@ -1,0 +1,82 @@
+import pytest
+
+from sottovoce.models.errors import SettingsError
+from sottovoce.pipelines.sanitize.job_file import read_job
+
+
+def problems(*assignments, path=None):
+    with pytest.raises(SettingsError) as caught:
+        read_job(path, assignments)
+    return caught.value.problems
+
+
+def test_the_defaults_are_a_valid_job():
+    job = read_job(None)
+    assert set(job.sinks) == {"stt_am", "stt_lm", "slu", "dm"}
+    assert job.specs["replace"].name == job.resolved["replace"]
+
+
+def test_every_problem_is_reported_at_once_with_what_is_allowed(tmp_path):
+    path = tmp_path / "job.yaml"
+    path.write_text(
+        "detekt: rules\nsinks: {slu: 1, radio: 2}\nvoice: nobody\nslice: {min_second: 3}\naudio: {rate_hz: fast}\n"
+    )
+    found = "\n".join(problems("mask.guard_ms=-1", path=str(path)))
+    for part in (
+        "detekt: unknown key; allowed: input",
+        "sinks.radio",
+        "stt_am, stt_lm, slu, dm",
+        "voice.use: 'nobody'",
+    ):
+        assert part in found
+    for part in ("slice.min_second: unknown key", "did you mean 'min_seconds'", "audio.rate_hz: 'fast'", "guard_ms"):
+        assert part in found
+
+
+def test_one_value_can_be_set_from_the_command_line():
+    job = read_job(
+        None, ["slice.min_seconds=2", "mask={use: tone, guard_ms: 80}", "mask.frequency_hz=300", "sinks.dm=0"]
+    )
+    assert job.sections["slice"].min_seconds == 2.0
+    assert dict(job.specs["mask"].options) == {"guard_ms": 80, "frequency_hz": 300}
+    assert "dm" not in job.sinks and "slu" in job.sinks
+
+
+def test_a_file_that_names_sinks_names_all_of_them(tmp_path):
+    path = tmp_path / "job.yaml"
+    path.write_text("sinks: {slu: 1}\n")
+    assert read_job(str(path)).sinks == {"slu": 1.0}
+
+
+@pytest.mark.parametrize("text", ["- a\n- b\n", "a: [\n", "\x00"])
+def test_a_file_that_is_no_job_is_named(tmp_path, text):
+    path = tmp_path / "job.yaml"
+    path.write_text(text)
+    assert "job.yaml" in problems(path=str(path))[0]
+
+
+@pytest.mark.parametrize(
+    "assignment", ["slice", "=3", "slice.min_seconds=[", "limits.max_failures=1.5", "sinks.slu=-1"]
+)
+def test_bad_assignments_are_refused(assignment):
+    assert problems(assignment)
+
+
+def test_an_empty_file_is_the_default_job(tmp_path):
+    path = tmp_path / "job.yaml"
+    path.write_text("")
+    assert read_job(str(path)).resolved == read_job(None).resolved
+
+
+def test_sensitive_slots_belong_to_every_detector_and_stay_when_another_is_named(tmp_path):
+    path = tmp_path / "job.yaml"
+    path.write_text("detect: rules\n")
+    usual = read_job(str(path))
+    assert usual.sections["detect"].sensitive_slots == ("default",) and usual.specs["detect"].options == ()
+    chosen = ["detect.sensitive_slots=[city]", "detect={use: rules, types: [EMAIL]}"]
+    job = read_job(None, chosen)
+    assert job.sections["detect"].sensitive_slots == ("city",)
+    assert job.resolved["detect"] == {"sensitive_slots": ["city"], "use": "rules", "types": ["EMAIL"]}
+    assert "detect.sensitive_slots" in problems("detect.sensitive_slots=city")[0]
+    assert "detect.sensitive_slots" in problems("detect.sensitive_slots=['a b']")[0]
+    assert problems("detect=5") and problems("detect.use=5")

@@ -1,0 +1,115 @@
+"""The study of utility on a corpus made on the spot."""
+
+import json
+import random
+
+import pytest
+
+from sottovoce.models.errors import CorpusError
+from sottovoce.models.evaluation.metrics.utility import Score
+from sottovoce.pipelines.cli import main
+from sottovoce.pipelines.studies.measure_utility import STRATEGIES, Variant, read_study, run_cell, transform, variants
+
+NAMES = ("anna", "robert", "maria", "david", "laura", "peter")
+CITIES = ("paris", "london", "new york", "berlin", "madrid")
+FRAMES = (("call PER now", "call"), ("weather in LOC", "weather"), ("does PER live in LOC", "ask"), ("stop", "stop"))
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory):
+    path = tmp_path_factory.mktemp("utility") / "mine.jsonl"
+    draw = random.Random(3)
+    rows = []
+    for number in range(160):
+        frame, intent = draw.choice(FRAMES)
+        tokens, tags = [], []
+        for word in frame.split():
+            words = {"PER": draw.choice(NAMES), "LOC": draw.choice(CITIES)}.get(word, word).split()
+            inside = [f"I-{word}"] * (len(words) - 1)
+            tokens += words
+            tags += [f"B-{word}", *inside] if word.isupper() else ["O"]
+        rows.append({"tokens": tokens, "tags": tags, "intent": intent, "split": "test" if number % 4 == 0 else "train"})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def study(labelled):
+    return read_study(labelled, None, None)
+
+
+def test_the_test_set_stays_untouched(labelled, study):
+    rows = [json.loads(line) for line in labelled.read_text().splitlines()]
+    assert [list(one.words) for one in study.test] == [row["tokens"] for row in rows if row["split"] == "test"]
+
+
+@pytest.mark.parametrize("variant", variants(STRATEGIES, [8.0]), ids=str)
+def test_slots_and_intents_survive_every_strategy(study, variant):
+    sentences, refused, _ = transform(study, variant, 0, "public")
+    assert refused == 0
+    for before, after in zip(study.train, sentences, strict=True):
+        assert len(after.words) == len(after.tags)
+        assert after.intent == before.intent
+        assert [tag[2:] for tag in after.tags if tag[:1] == "B"] == [slot.name for slot in before.slots]
+
+
+def test_words_outside_the_spans_stay_and_placeholders_leave_no_name(study):
+    text = " ".join(word for one in transform(study, Variant("typed", 0.0), 0, "public")[0] for word in one.words)
+    assert not any(name in text for name in (*NAMES, *CITIES))
+    assert "[PER]" in text and "weather in [LOC]" in text
+
+
+def test_a_larger_epsilon_keeps_more(study):
+    kept = [transform(study, Variant("full", epsilon), 0, "public")[2] for epsilon in (0.0, 12.0, 30.0)]
+    assert kept[0] < kept[1] < kept[2]
+
+
+def test_surrogates_of_the_corpus_are_values_of_the_corpus(study):
+    sentences, _, _ = transform(study, Variant("full", 0.0), 0, "corpus_raw")
+    names = {w for one in sentences for w, tag in zip(one.words, one.tags, strict=True) if tag == "B-PER"}
+    assert names <= set(NAMES)
+
+
+def test_draws_differ_between_seeds_and_repeat_within_one(study):
+    first, again, other = (transform(study, Variant("word", 0.0), seed, "public")[0] for seed in (0, 0, 1))
+    assert [one.words for one in first] == [one.words for one in again]
+    assert [one.words for one in first] != [one.words for one in other]
+
+
+def test_a_cell_has_one_score_for_each_seed(study):
+    cell = run_cell(study, Variant("redact", 0.0), 3, "public", lambda train, test, seed: Score(seed / 2, None))
+    assert (cell.accuracy.mean, len(cell.scores), cell.changed, cell.slot_f1) == (0.5, 3, 1.0, None)
+
+
+def test_placeholders_are_measured_once_and_surrogates_at_every_epsilon():
+    rows = variants(["none", "typed", "word"], [8.0, 6.0])
+    assert [(row.strategy, row.epsilon) for row in rows] == [
+        ("none", None), ("typed", 0.0), ("word", 0.0), ("word", 6.0), ("word", 8.0),
+    ]  # fmt: skip
+
+
+def test_data_without_a_test_split_is_refused(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"tokens": ["hi"], "tags": ["O"], "intent": "greet", "split": "train"}\n')
+    with pytest.raises(CorpusError, match="test"):
+        read_study(tmp_path / "a.jsonl", None, None)
+
+
+def test_unknown_strategies_and_bad_numbers_are_told_together(labelled, capsys):
+    assert main(["evaluate", "utility", "--data", str(labelled), "--strategies", "hide", "--epsilon", "0"]) == 2
+    told = capsys.readouterr().err
+    assert "hide" in told and "--epsilon" in told
+
+
+@pytest.mark.slow
+def test_the_command_writes_table_and_chart(labelled, tmp_path, capsys):
+    pytest.importorskip("torch", reason="the yardstick is trained with torch")
+    pytest.importorskip("matplotlib", reason="the chart is drawn with matplotlib")
+    arguments = ["--strategies", "none", "full", "redact", "--epsilon", "8", "--seeds", "2", "--quick"]
+    assert main(["evaluate", "utility", "--data", str(labelled), *arguments, "--out", str(tmp_path)]) == 0
+    rows = json.loads((tmp_path / "utility.json").read_text())
+    assert [(row["strategy"], row["epsilon"]) for row in rows] == [
+        ("none", None), ("full", 0.0), ("full", 8.0), ("redact", 0.0),
+    ]  # fmt: skip
+    assert all(0 <= row["intent_accuracy"] <= 1 and row["seeds"] == 2 for row in rows)
+    assert (tmp_path / "utility.png").read_bytes().startswith(b"\x89PNG")
+    assert not any(name in capsys.readouterr().out for name in NAMES)

@@ -1,0 +1,1 @@
+"""What every stage runs on: the one DoFn with logic, loaded members, progress, resource hints, the job."""

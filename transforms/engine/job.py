@@ -1,0 +1,93 @@
+"""What a run needs to know, resolved and checked: frozen on the driver, carried to the workers."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sottovoce.models.randomness import Secret
+from sottovoce.models.runs.places import RunPlaces
+from sottovoce.models.settings import Spec, read_spec, require
+from sottovoce.models.speech.audio_roots import AudioRoots
+from sottovoce.models.speech.recognise import Recogniser
+from sottovoce.models.speech.slice import Slicer
+from sottovoce.models.text.detect.labelled_slots import SlotSettings
+
+
+@dataclass(frozen=True)
+class InputSettings:
+    format: str = "auto"
+    records_per_batch: int = 128
+    text_only: bool | None = None  # null: found out by a look at the first records
+    audio_roots: tuple[str, ...] = ()  # where recordings may lie, besides the manifest's own folder
+
+    def __post_init__(self) -> None:
+        require(
+            (self.records_per_batch >= 1, "records_per_batch: must be at least 1"),
+            (all(map(str.strip, self.audio_roots)), "audio_roots: expected folders or URIs, not an empty text"),
+        )
+
+
+@dataclass(frozen=True)
+class AudioSettings:
+    rate_hz: int = 16_000
+    max_seconds: float = 120.0
+    align_on: Literal["original", "anonymised"] = "original"
+    channel: int | Literal["left", "right", "split"] | None = None  # of the speaker; split: each record names its own
+    transcribe: str | None = None  # who writes down what is said where the text is "-"; null: such records are refused
+
+    def __post_init__(self) -> None:
+        require(
+            (
+                self.recogniser is None or isinstance(self.recogniser.make(), Recogniser),
+                f"transcribe: {self.transcribe} writes nothing down; allowed: moonshine, vosk:PATH, hf:NAME",
+            ),
+            (8_000 <= self.rate_hz <= 48_000, f"rate_hz: {self.rate_hz} must lie between 8000 and 48000"),
+            (self.max_seconds > 0, "max_seconds: must be positive"),
+            (not isinstance(self.channel, int) or self.channel >= 0, "channel: must not be negative"),
+        )
+
+    @property
+    def recogniser(self) -> Spec | None:
+        return read_spec("relisten", self.transcribe) if self.transcribe else None
+
+
+@dataclass(frozen=True)
+class Job:
+    places: RunPlaces
+    secret: Secret
+    sinks: dict[str, float]
+    shards: dict[str, int]
+    detect: Spec
+    replace: Spec
+    align: Spec
+    voice: Spec
+    mask: Spec
+    relisten: Spec
+    slice: Slicer
+    slots: SlotSettings = field(default_factory=SlotSettings)
+    input: InputSettings = field(default_factory=InputSettings)
+    audio: AudioSettings = field(default_factory=AudioSettings)
+    # Of this execution: noise on counts belongs to it, whatever else was executed under the same name.
+    nonce: str = field(default_factory=lambda: secrets.token_hex(16))
+    progress_dir: str | None = None
+    gpu_hints: tuple[tuple[str, str], ...] = ()  # Beam's resource hints for stages whose model runs on a GPU
+    forget: bool = True  # keep the index that `sottovoce forget` needs
+    forgotten: tuple[str, ...] = ()  # tables of marks: whom no run takes again
+    audio_roots: AudioRoots = field(default_factory=AudioRoots)  # nowhere else may a recording be read from
+    corpus_values: Any = None  # driver only: the PCollection of lists counted in the corpus, for the replacement
+    # What earlier runs of the output took. A run refuses such dialogues, a night leaves them out, `--force` takes them.
+    taken: tuple[str, ...] = ()
+    take_again: bool = False
+    other_secrets: bool = False  # of earlier runs, so that their dialogues cannot be recognised (`--force`)
+    # Of a nightly run: the state of earlier ones, and what a speaker may spend over all of them.
+    nightly: bool = False
+    spent: tuple[str, ...] = ()
+    speaker_epsilon: float = math.inf
+    beyond_budget: Literal["withhold", "replace_always"] = "withhold"
+
+    @property
+    def run_uri(self) -> str:
+        return self.places.released()

@@ -1,0 +1,1 @@
+"""What nights know of each other: dialogues taken, budgets spent."""

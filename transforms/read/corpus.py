@@ -1,0 +1,178 @@
+"""Find a corpus before the pipeline starts: list its files, know its format, look at its first records."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import apache_beam as beam
+from apache_beam.io.filesystem import CompressionTypes
+from apache_beam.io.filesystems import FileSystems
+from apache_beam.metrics import Metrics
+
+from sottovoce.models.corpus import CorpusFile, Reader, Refused
+from sottovoce.models.corpus.layout import AUTO, Entry, How, choose, recognised
+from sottovoce.models.corpus.probe import PEEK_RECORDS, estimate, fingerprint
+from sottovoce.models.errors import CorpusError
+from sottovoce.models.forget.whose import Part, dialogue_token, speaker_token
+from sottovoce.models.settings import Spec
+from sottovoce.models.speech.audio_roots import AudioRoots, open_regular
+from sottovoce.models.tally import Tally
+from sottovoce.transforms.engine import progress
+from sottovoce.transforms.engine.job import Job
+from sottovoce.transforms.engine.stage import FAILURES, TALLY, make_failure
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What the driver knows. `records` and `text_bytes` are estimates."""
+
+    format: str
+    files: tuple[CorpusFile, ...]
+    text_only: bool
+    fingerprint: str
+    records: int
+    text_bytes: int
+    folders: tuple[str, ...] = ()  # where its files lie, and the folder that the operator typed
+
+    def audio_roots(self, more: Iterable[str] = ()) -> AudioRoots:
+        """Where its recordings may lie: beside its files, and under `more` folders or URIs, as the operator typed them."""
+        typed = (root if "://" in root else os.path.abspath(root) for root in more)
+        return AudioRoots((*self.folders, *typed), frozenset(file.uri for file in self.files))
+
+
+def open_file(uri: str) -> BinaryIO:
+    return FileSystems.open(uri, compression_type=CompressionTypes.UNCOMPRESSED)
+
+
+@dataclass(frozen=True)
+class OpenAudio:
+    """Opens a recording that lies where recordings may lie, and is a file."""
+
+    roots: AudioRoots
+
+    def __call__(self, uri: str) -> BinaryIO:
+        place = self.roots.place(uri)
+        return open_file(place) if "://" in place else open_regular(place)
+
+
+def make_reader(format_name: str, records_per_batch: int) -> Reader:
+    return Spec("corpus", format_name, (("records_per_batch", records_per_batch),)).make()
+
+
+def open_corpus(input_uri: str, format_name: str = AUTO) -> Corpus:
+    """`input_uri`: a file, a folder or a glob, local or of any filesystem that Beam knows."""
+    local = "://" not in input_uri
+    uri = os.path.abspath(input_uri) if local else input_uri.rstrip("/")
+    try:
+        entries, how = _find_local(uri) if local else _find_remote(uri)
+        if not entries:
+            raise CorpusError(f"{input_uri}: nothing there; expected a file, a folder or a glob")
+        found, files = choose(entries, format_name, input_uri, how)
+        size = estimate(make_reader(found, PEEK_RECORDS), files, open_file)
+        folders = dict.fromkeys([*([uri] if how == "folder" else []), *(file.folder for file in files)])
+        known = fingerprint(files, open_file)
+        return Corpus(found, files, size.text_only, known, size.records, size.text_bytes, tuple(folders))
+    except (OSError, ValueError) as error:  # Beam raises ValueError for a scheme it has no filesystem for
+        raise CorpusError(f"{input_uri}: cannot be read ({type(error).__name__})") from None
+
+
+def _find_local(path: str) -> tuple[list[Entry], How]:
+    """The files, and what the path names. Beam's own listing walks the whole tree below, recordings and all."""
+    if os.path.isfile(path):
+        return [Entry(path, os.path.basename(path), os.path.getsize(path))], "file"
+    if os.path.isdir(path):
+        for pattern in ("*", "*/*"):
+            found = [os.path.join(path, name) for name in glob.glob(pattern, root_dir=path)]
+            entries = _entries(((file, os.path.getsize(file)) for file in found if os.path.isfile(file)), path)
+            if recognised(entries):
+                break
+        return entries, "folder"
+    found = [file for file in glob.glob(path, recursive=True) if os.path.isfile(file)]
+    return _entries(((file, os.path.getsize(file)) for file in found), _fixed_folder(path)), "glob"
+
+
+def _find_remote(uri: str) -> tuple[list[Entry], How]:
+    if re.search(r"[*?\[]", uri):
+        return _entries(_match(uri), _fixed_folder(uri)), "glob"
+    for pattern in (f"{uri}/*", f"{uri}/*/*"):
+        entries = _entries(_match(pattern), uri)
+        if recognised(entries):
+            return entries, "folder"
+    exact = _match(uri)
+    if entries or not exact:
+        return entries, "folder"
+    return _entries(exact, uri.rpartition("/")[0]), "file"
+
+
+def _match(pattern: str) -> list[tuple[str, int]]:
+    return [(found.path, found.size_in_bytes) for found in FileSystems.match([pattern])[0].metadata_list]
+
+
+def _entries(found: Iterable[tuple[str, int]], folder: str) -> list[Entry]:
+    return [Entry(uri, uri[len(folder) :].lstrip("/"), size) for uri, size in found]
+
+
+def _fixed_folder(pattern: str) -> str:
+    """The folder before the first wildcard."""
+    return re.split(r"[*?\[]", pattern, maxsplit=1)[0].rpartition("/")[0]
+
+
+STAGE = "read"
+
+
+class Reading(beam.DoFn):
+    def __init__(self, reader: Reader, job: Job):
+        self._reader, self._secret, self._progress_dir = reader, job.secret, job.progress_dir
+        self._received = Metrics.counter("sottovoce", f"{STAGE}_received")
+        self._failed = Metrics.counter("sottovoce", f"{STAGE}_failed")
+
+    def teardown(self) -> None:
+        progress.flush()
+
+    def report(self, refused: Sequence[Refused], passed: int, began: float) -> Iterator[beam.pvalue.TaggedOutput]:
+        seconds = time.perf_counter() - began  # before anything is passed on: what follows is not reading
+        received = len(refused) + passed
+        if not received:
+            return
+        failures = [
+            make_failure(self._secret, STAGE, item.key, item.source, item.error, self._part_of(item))
+            for item in refused
+        ]
+        self._received.inc(received)
+        self._failed.inc(len(failures))
+        progress.note(self._progress_dir, STAGE, received, len(failures))
+        if failures:
+            yield beam.pvalue.TaggedOutput(FAILURES, failures)
+        reasons = [failure.reason for failure in failures]
+        tally = Tally.of(STAGE, received=received, passed=passed, reasons=reasons, seconds=seconds)
+        yield beam.pvalue.TaggedOutput(TALLY, tally)
+
+    def _part_of(self, refused: Refused) -> Part:
+        """Whose it is, as far as the record says."""
+        speaker, dialogue = refused.speaker_id, refused.dialogue_id
+        return Part(
+            "" if speaker is None else speaker_token(self._secret, speaker),
+            "" if dialogue is None else dialogue_token(self._secret, dialogue),
+        )
+
+    def sort_out(self, records: Sequence[Any], began: float) -> Iterator[Any]:
+        """The report, then a batch of what passed."""
+        progress.stop_if_asked(self._progress_dir)
+        passed = [record for record in records if not isinstance(record, Refused)]
+        yield from self.report([record for record in records if isinstance(record, Refused)], len(passed), began)
+        if passed:
+            yield passed
+
+
+def guarded(found: Iterator[Any], file: CorpusFile) -> Iterator[Any]:
+    """An error of a filesystem quotes paths, and a path may name a person: the file is told by its public label."""
+    try:
+        yield from found
+    except OSError as error:
+        raise CorpusError(f"{file.label}: cannot be read ({type(error).__name__})") from None

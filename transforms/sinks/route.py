@@ -1,0 +1,54 @@
+"""Send each dialogue to exactly one sink: HMAC(secret, dialogue id) -> [0, 1) -> weights.
+
+No shuffle and no state, so a retry, a second run, another runner and another number of workers give the same answer.
+Holding both forms of one dialogue (its speech in one sink, its text in another) would let them be joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import apache_beam as beam
+
+from sottovoce.models.randomness import Secret
+from sottovoce.models.records import Utterance
+from sottovoce.models.tally import Tally
+from sottovoce.transforms.engine.stage import TALLY
+
+
+def choose_sink(secret: Secret, dialogue_id: str, weights: Mapping[str, float]) -> str:
+    at = secret.uniform("route", dialogue_id) * sum(weights.values())
+    for sink, weight in weights.items():
+        at -= weight
+        if at < 0:
+            return sink
+    return next(sink for sink in reversed(list(weights)) if weights[sink] > 0)  # only rounding leads here
+
+
+class RouteDialogues(beam.PTransform):
+    """Batches of Utterances -> one PCollection of batches for each sink, and one of tallies."""
+
+    def __init__(self, weights: Mapping[str, float], secret: Secret):
+        super().__init__()
+        self._weights, self._secret = dict(weights), secret
+
+    def expand(self, batches: beam.PCollection) -> dict[str, beam.PCollection]:
+        return batches | beam.ParDo(_Route(self._weights, self._secret)).with_outputs(*self._weights, TALLY)
+
+
+class _Route(beam.DoFn):
+    def __init__(self, weights: dict[str, float], secret: Secret):
+        self._weights, self._secret = weights, secret
+
+    def process(self, batch: Sequence[Utterance]) -> Iterator[beam.pvalue.TaggedOutput]:
+        by_sink: dict[str, list[Utterance]] = {}
+        sinks: dict[str, str] = {}
+        for utterance in batch:
+            if utterance.dialogue_id not in sinks:
+                sinks[utterance.dialogue_id] = choose_sink(self._secret, utterance.dialogue_id, self._weights)
+            by_sink.setdefault(sinks[utterance.dialogue_id], []).append(utterance)
+        tally = Tally.of("route", received=len(batch), passed=len(batch))
+        for sink, utterances in by_sink.items():
+            tally.merge(Tally.of(f"to {sink}", received=len(utterances), passed=len(utterances)))
+            yield beam.pvalue.TaggedOutput(sink, utterances)
+        yield beam.pvalue.TaggedOutput(TALLY, tally)

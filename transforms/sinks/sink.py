@@ -1,0 +1,56 @@
+"""What every sink is: a PTransform from batches of Utterances to batches of Rows of one safe type, with words about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import apache_beam as beam
+
+from sottovoce.models.forget.whose import Part
+from sottovoce.models.randomness import Secret
+from sottovoce.models.records import Safe, Utterance
+from sottovoce.transforms.engine.job import Job
+from sottovoce.transforms.engine.stage import Outputs
+from sottovoce.transforms.text.stages import ReplaceEntities
+from sottovoce.transforms.write.rows import Row
+
+
+class Sink(beam.PTransform):
+    """A subclass sets the attributes and has `expand(batches) -> Outputs`, whose `passed` are batches of Rows."""
+
+    record_type: ClassVar[type[Safe]]  # of its rows
+    needs_audio: ClassVar[bool] = False  # left out of text-only corpora
+    rows_per_shard: ClassVar[int] = 50_000
+    mechanisms: ClassVar[tuple[str, ...]]  # the families of the job that it uses after detection
+    stages: ClassVar[tuple[str, ...]]  # what happens between route and write, in order
+    holds: ClassVar[str]  # for the report: what its records are
+    released: ClassVar[tuple[str, ...]]  # for the ledger: what a reader learns exactly, whatever the mechanisms draw
+    # records out of the rows of one shard, where a record is made of several rows of one id
+    assemble: ClassVar[Callable[[list[Row]], list[Row]] | None] = None
+
+    def __init__(self, job: Job):
+        super().__init__()
+        self._job = job
+
+    @staticmethod
+    def keep_parts(columns: dict[str, Any], parts: Sequence[Part], kept: Sequence[int]) -> dict[str, Any]:
+        """A record that loses some of its parts again: as if they had never been. Only records of several parts are asked."""
+        raise NotImplementedError("records of this sink have one part each")
+
+
+class ReplacedText(Sink):
+    """What the sinks of text have in common: replace, then make one row of each utterance."""
+
+    mechanisms = ("replace",)
+    stages = ("replace",)
+    row: ClassVar[Callable[[Utterance, Secret], Row]]  # of a replaced utterance; a subclass has it as a static method
+
+    def expand(self, batches: beam.PCollection) -> Outputs:
+        replaced = batches | ReplaceEntities(self._job)
+        rows = replaced.passed | "Rows" >> beam.Map(_rows, type(self).row, self._job.secret)
+        return replaced._replace(passed=rows)
+
+
+def _rows(replaced: list[Utterance], row: Callable[[Utterance, Secret], Row], secret: Secret) -> list[Row]:
+    return [row(utterance, secret) for utterance in replaced]

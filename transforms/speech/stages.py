@@ -1,0 +1,144 @@
+"""The speech chain as stages of the graph: what each does to an utterance stands in `models/speech/chain.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sottovoce.models.forget.whose import part_of_utterance
+from sottovoce.models.records import SpeechSlice, Utterance
+from sottovoce.models.settings import Spec
+from sottovoce.models.speech import audio, chain
+from sottovoce.models.speech.spoken import Spoken
+from sottovoce.models.speech.voice import TakesBatches
+from sottovoce.models.tally import Tally
+from sottovoce.transforms.engine import members
+from sottovoce.transforms.engine.job import Job
+from sottovoce.transforms.engine.stage import Stage, Step
+from sottovoce.transforms.speech.load import LoadAudio
+from sottovoce.transforms.speech.set_aside import Sliced
+from sottovoce.transforms.write.rows import origin_of
+
+
+class LoadSpeech(Stage):
+    """Utterances -> Spoken: the one stage that reads original audio."""
+
+    def __init__(self, job: Job):
+        super().__init__(_Load(job), job)
+
+
+class AlignWords(Stage):
+    """Find the words of each utterance in its speech."""
+
+    def __init__(self, job: Job):
+        super().__init__(_WithMember("align", job.align, chain.aligned), job)
+
+
+class AnonymiseVoice(Stage):
+    """Replace the voice of each utterance."""
+
+    def __init__(self, job: Job):
+        super().__init__(_Anonymise(job), job)
+
+
+class MaskWords(Stage):
+    """Remove the sensitive words from the speech."""
+
+    def __init__(self, job: Job):
+        super().__init__(_WithMember("mask", job.mask, chain.masked), job)
+
+
+class ListenAgain(Stage):
+    """What still says a removed word goes no further."""
+
+    def __init__(self, job: Job):
+        super().__init__(_WithMember("relisten", job.relisten, chain.checked), job)
+
+
+class SliceSpeech(Stage):
+    """Spoken -> Sliced: each slice gets an id that tells nothing."""
+
+    def __init__(self, job: Job):
+        super().__init__(_Slice(job), job)
+
+
+STAGES = {
+    "align": AlignWords,
+    "voice": AnonymiseVoice,
+    "mask": MaskWords,
+    "relisten": ListenAgain,
+    "slice": SliceSpeech,
+}
+
+
+class _Load(Step):
+    name = "load"
+
+    def __init__(self, job: Job):
+        self._load, self._rate_hz = LoadAudio(job.audio_roots, job.audio), job.audio.rate_hz
+
+    def one(self, utterance: Utterance) -> Spoken:
+        speech = audio.resample(self._load(utterance), self._rate_hz)
+        return Spoken(utterance, speech, loaded_s=speech.duration_s)
+
+    def count(self, tally: Tally, item: Utterance, outcome: Spoken) -> None:
+        tally.audio_s += outcome.loaded_s
+
+
+class _WithMember(Step):
+    """A function of the chain with the member that this worker process has loaded."""
+
+    def __init__(self, name: str, member: Spec, act: Callable[..., Spoken]):
+        self.name, self._spec, self._act = name, member, act
+
+    def setup(self) -> None:
+        members.load(self._spec)
+
+    def one(self, spoken: Spoken) -> Spoken:
+        loaded = members.load(self._spec)
+        with loaded.lock:
+            return self._act(loaded.member, spoken)
+
+
+class _Anonymise(Step):
+    name = "voice"
+
+    def __init__(self, job: Job):
+        self._spec, self._secret, self._slicer = job.voice, job.secret, job.slice
+
+    def setup(self) -> None:
+        members.load(self._spec)
+
+    def many(self, batch: Sequence[Spoken]) -> list[Spoken] | None:
+        loaded = members.load(self._spec)
+        if not isinstance(loaded.member, TakesBatches):
+            return None
+        with loaded.lock:
+            return chain.all_voiced(loaded.member, batch, self._secret)
+
+    def one(self, spoken: Spoken) -> Spoken:
+        loaded = members.load(self._spec)
+        with loaded.lock:
+            return chain.voiced(loaded.member, spoken, self._secret, self._slicer.groups)
+
+
+class _Slice(Step):
+    name = "slice"
+
+    def __init__(self, job: Job):
+        self._slicer, self._secret = job.slice, job.secret
+
+    def one(self, spoken: Spoken) -> Sliced:
+        utterance = spoken.utterance
+        slices = tuple(
+            SpeechSlice(
+                id=self._secret.token("slice", utterance.dialogue_id, utterance.id, number),
+                audio=audio.to_flac(piece.speech),
+                text=piece.text,
+                duration_s=round(piece.speech.duration_s, 3),
+                rate_hz=piece.speech.rate_hz,
+                language=utterance.language,
+            )
+            for number, piece in enumerate(chain.cut(self._slicer, spoken))
+        )
+        part = part_of_utterance(self._secret, utterance)._replace(audio_s=spoken.loaded_s)
+        return Sliced(origin_of(self._secret, utterance), utterance.source, slices, part)

@@ -1,0 +1,1 @@
+"""Beam shells of the text mechanisms."""

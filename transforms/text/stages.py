@@ -1,0 +1,171 @@
+"""The text mechanisms as stages of the graph: find the sensitive spans, add labelled ones, replace them, move the slots."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import apache_beam as beam
+import pyarrow as pa
+
+from sottovoce.models.forget.whose import part_of_utterance
+from sottovoce.models.randomness import Secret
+from sottovoce.models.records import Utterance
+from sottovoce.models.runs.places import INDEX
+from sottovoce.models.settings import Spec
+from sottovoce.models.tally import Tally
+from sottovoce.models.text.detect import labelled_slots
+from sottovoce.models.text.detect.labelled_slots import SlotSettings
+from sottovoce.models.text.edits import apply_edits
+from sottovoce.transforms.engine import members
+from sottovoce.transforms.engine.job import Job
+from sottovoce.transforms.engine.stage import Stage, Step
+from sottovoce.transforms.nightly.state import DIALOGUES_PER_TABLE, Key, WriteState
+
+SLOTS = "slots"
+SLOT_COUNTS = pa.schema(
+    [
+        ("dialogue", pa.string()),
+        ("speaker", pa.string()),
+        ("type", pa.string()),
+        *((name, pa.int64()) for name in labelled_slots.COUNTED),
+    ]
+)
+
+
+class DetectEntities(Stage):
+    def __init__(self, job: Job):
+        super().__init__(_Detect(job.detect), job)
+
+
+class AddLabelledSlots(Stage):
+    """Detected batches -> the same, with the spans of their sensitive slots; counts what the detector had missed."""
+
+    def __init__(self, job: Job):
+        super().__init__(_Label(job.slots), job)
+
+
+class IndexLabelledSlots(beam.PTransform):
+    """Whose labelled slots were counted, in private state: so that the counts stay true when somebody is forgotten."""
+
+    def __init__(self, job: Job, records: int):
+        super().__init__()
+        self._job, self._shards = job, 1 + records // DIALOGUES_PER_TABLE
+
+    def expand(self, detected: beam.PCollection) -> beam.PCollection:
+        job = self._job
+        counts = detected | "Count" >> beam.FlatMap(_slots_by_owner, job.slots, job.secret)
+        return counts | WriteState(job.places, SLOTS, SLOT_COUNTS, self._shards, INDEX)
+
+
+def _slots_by_owner(
+    batch: Sequence[Utterance], settings: SlotSettings, secret: Secret
+) -> Iterator[list[tuple[Key, tuple[int, ...]]]]:
+    rows = []
+    for utterance in batch:
+        if utterance.slots:
+            part = part_of_utterance(secret, utterance)
+            for type_, counts in _counts(settings, utterance).items():
+                key = (part.dialogue, part.speaker, type_)
+                rows.append((key, tuple(counts[name] for name in labelled_slots.COUNTED)))
+    if rows:
+        yield rows
+
+
+def _counts(settings: SlotSettings, detected: Utterance) -> dict[str, Counter[str]]:
+    return labelled_slots.count(detected.text, detected.spans, settings.spans(detected.slots))
+
+
+class _Detect(Step):
+    name = "detect"
+
+    def __init__(self, detector: Spec):
+        self._spec = detector
+
+    def setup(self) -> None:
+        members.load(self._spec)
+
+    def many(self, utterances: Sequence[Utterance]) -> list[Utterance]:
+        loaded = members.load(self._spec)
+        with loaded.lock:
+            found = loaded.member.detect([utterance.text for utterance in utterances])
+        return [
+            dataclasses.replace(utterance, spans=tuple(spans))
+            for utterance, spans in zip(utterances, found, strict=True)
+        ]
+
+    def one(self, utterance: Utterance) -> Utterance:
+        return self.many([utterance])[0]
+
+
+class _Label(Step):
+    name = "slots"
+
+    def __init__(self, settings: SlotSettings):
+        self._settings = settings
+
+    def one(self, utterance: Utterance) -> Utterance:
+        if not utterance.slots:
+            return utterance
+        return dataclasses.replace(
+            utterance, spans=tuple(self._settings.add(utterance.text, utterance.spans, utterance.slots))
+        )
+
+    def count(self, tally: Tally, detected: Utterance, _: Utterance) -> None:
+        if detected.slots:
+            tally.merge(Tally(slots=_counts(self._settings, detected)))
+
+
+class ReplaceEntities(Stage):
+    def __init__(self, job: Job):
+        super().__init__(_Replace(job.replace, job.secret), job)
+        if job.corpus_values is not None:
+            self._sides = (beam.pvalue.AsSingleton(job.corpus_values),)
+
+
+class _Replace(Step):
+    name = "replace"
+
+    def __init__(self, strategy: Spec, secret: Secret):
+        self._spec, self._secret = strategy, secret
+        # The same strategy without a coin: it replaces every unit.
+        kept = tuple(option for option in strategy.options if option[0] not in ("p", "target_epsilon", "p_mode"))
+        self._always = Spec(strategy.family, strategy.name, kept)
+        self._lists: dict[str, dict[str, float]] | None = None
+        self._key: Secret | None = None  # made on the worker: a key that is no reference must not be pickled
+
+    def setup(self) -> None:
+        members.load(self._spec)
+
+    def use(self, lists: dict[str, dict[str, float]]) -> None:
+        """The lists that were counted in this corpus (`value_distribution.py`)."""
+        if lists != self._lists:
+            self._lists, self._key = lists, None
+        for spec in (self._spec, self._always):
+            loaded = members.load(spec)
+            with loaded.lock:
+                loaded.member.use_corpus(lists)
+
+    def one(self, utterance: Utterance) -> Utterance:
+        """The utterance with the new text and slots; its spans are gone, since they refer to the old text."""
+        loaded = members.load(self._always if utterance.replace_always else self._spec)
+        with loaded.lock:
+            edits = loaded.member.replace(utterance, self._draws)
+        text, slots = apply_edits(utterance.text, edits, utterance.slots)
+        return dataclasses.replace(utterance, text=text, slots=tuple(slots), spans=())
+
+    @property
+    def _draws(self) -> Secret:
+        """The key of this mechanism: the strategy with its settings, and the lists it draws from.
+
+        The same mechanism repeats its draws and tells nothing new. Another one must not share them: a unit that is kept
+        by two mechanisms is equal in both texts, and one that is replaced is not, so that both together would tell which
+        words are true. With draws of its own a second mechanism costs what it costs, and the epsilons add up.
+        """
+        if self._key is None:
+            self._key = Secret(
+                self._secret.digest("replace", repr(self._spec), json.dumps(self._lists, sort_keys=True))
+            )
+        return self._key
