@@ -1,14 +1,15 @@
 """Apply edits to a text and move its slots along, so that an example for language understanding stays a valid example.
 
 Which slot gets the replacement where an edit touches several: first the slots that keep no word of their own outside
-the edits (the replacement is shared among them in order, at spaces where it has enough words), else the slot that
-overlaps the edit most. The other slots keep what the edit left them. So every slot keeps its name, its place in the
-order and at least one character; where that cannot be, the record is refused.
+the edits (the replacement is shared among them in order, at spaces), else the slot that overlaps the edit most. The other
+slots keep what the edit left them. So every slot keeps its name, its place in the order and at least one word; where that
+cannot be, the record is refused. Spans that were cut at the slots (`slot_borders.py`) leave nothing to share.
 """
 
 from __future__ import annotations
 
 import itertools
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
@@ -23,7 +24,7 @@ class BadOffsets(Refusal):
 
 class SlotLost(Refusal):
     code = "slot_lost"
-    allowed = "replacements that leave every slot at least one character"
+    allowed = "replacements that leave every slot at least one word"
 
 
 def apply_edits(text: str, edits: Sequence[Edit], slots: Sequence[Slot] = ()) -> tuple[str, tuple[Slot, ...]]:
@@ -109,17 +110,13 @@ def _kept(edits: Sequence[Edit], starts: Sequence[int], slot: Slot) -> list[tupl
 
 
 def _share(replacement: str, count: int) -> list[tuple[int, int]]:
-    """`count` stretches of the replacement, in order, none empty: whole words where there are enough of them."""
+    """`count` stretches of the replacement, in order, each of whole words."""
     if count == 1:
         return [(0, len(replacement))]
-    if count > len(replacement):
+    words = [match.start() for match in re.finditer(r"\S+", replacement)]
+    if len(words) < count:
         raise SlotLost
-    borders = [i + 1 for i, character in enumerate(replacement[:-1]) if character.isspace()]
-    if len(borders) >= count - 1:
-        cuts = [0, *borders[: count - 1], len(replacement)]
-    else:
-        cuts = [len(replacement) * i // count for i in range(count + 1)]
-    return list(itertools.pairwise(cuts))
+    return list(itertools.pairwise([0, *words[1:count], len(replacement)]))
 
 
 def _trim(text: str, begin: int, end: int) -> tuple[int, int]:

@@ -23,6 +23,7 @@ from sottovoce.models.settings import Spec
 from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, corpus_name, label, split_slots, stretches
 from sottovoce.models.text.edits import apply_edits
 from sottovoce.models.text.replace import CountsCorpus
+from sottovoce.models.text.slot_borders import split_at_slots
 from sottovoce.models.training.examples import read_corpus
 
 NONE = "none"
@@ -168,4 +169,4 @@ def _detected(utterances: Sequence[Utterance], detector: Any) -> Iterator[Uttera
     for begin in range(0, len(utterances), WHOLE_BATCH):
         batch = utterances[begin : begin + WHOLE_BATCH]
         for utterance, spans in zip(batch, detector.detect([one.text for one in batch]), strict=True):
-            yield dataclasses.replace(utterance, spans=tuple(spans))
+            yield dataclasses.replace(utterance, spans=tuple(split_at_slots(utterance.text, spans, utterance.slots)))

@@ -23,6 +23,7 @@ from sottovoce.models.settings import require
 from sottovoce.models.text.detect.builder.corpora import names_nothing, ordinary_words
 from sottovoce.models.text.detect.coverage import covers, stem, wilson
 from sottovoce.models.text.detect.overlap import resolve
+from sottovoce.models.text.slot_borders import split_at_slots
 
 MECHANISM = "slots of the corpus"
 COUNTED = ("values", "values_found", "words", "words_found")
@@ -54,8 +55,8 @@ class SlotSettings:
         return _type_of(self.sensitive_slots, slot)
 
     def add(self, text: str, found: Sequence[Span], slots: Sequence[Slot]) -> list[Span]:
-        """What a detector found and what is labelled, as one clean list."""
-        return resolve([*found, *self.spans(slots)], text)
+        """What a detector found and what is labelled, as one clean list in which no span reaches over two slots."""
+        return split_at_slots(text, resolve([*found, *self.spans(slots)], text), slots)
 
     def spans(self, slots: Sequence[Slot]) -> list[Span]:
         found = [(slot, self.type_of(slot.name)) for slot in slots]

@@ -111,7 +111,9 @@ def test_a_labelled_slot_is_covered_whatever_the_detector_found_and_nothing_foun
     found = [Span(begin, end, "DATE") for begin, end in borders if begin < end]
     spans = DEFAULT.add(TEXT, found, [SLOT])
     covered = {at for span in spans for at in range(span.begin, span.end)}
-    assert covered == {at for span in [*found, SLOT] for at in range(span.begin, span.end)}
+    wanted = {at for span in [*found, SLOT] for at in range(span.begin, span.end)}
+    assert covered <= wanted
+    assert not any(TEXT[at].isalnum() for at in wanted - covered)  # a space at the end of a span is nobody's
 
 
 @pytest.mark.parametrize(
