@@ -41,9 +41,9 @@ def write_corpus(path: Path, records: int) -> None:
 def run_beam(corpus: Path, out: Path) -> float:
     from sottovoce.models.randomness import Secret
     from sottovoce.pipelines.sanitize.job_file import read_job
-    from sottovoce.pipelines.sanitize.run import Order, execute, prepare
+    from sottovoce.pipelines.sanitize.run import RunRequest, execute, prepare
 
-    order = Order(read_job(None, ["detect=rules"]), str(corpus), str(out), Secret(SECRET))
+    order = RunRequest(read_job(None, ["detect=rules"]), str(corpus), str(out), Secret(SECRET))
     began = time.perf_counter()
     execute(prepare(order))
     return time.perf_counter() - began
@@ -54,13 +54,13 @@ def run_steps(corpus: Path, out: Path) -> float:
 
     from sottovoce.models.randomness import Secret
     from sottovoce.pipelines.sanitize.job_file import read_job
-    from sottovoce.pipelines.sanitize.run import Order, prepare
+    from sottovoce.pipelines.sanitize.run import RunRequest, prepare
     from sottovoce.transforms.read.read_corpus import ReadCorpus
     from sottovoce.transforms.sinks import sink_class
     from sottovoce.transforms.sinks.route import RouteDialogues
     from sottovoce.transforms.text.stages import DetectEntities
 
-    run = prepare(Order(read_job(None, ["detect=rules"]), str(corpus), str(out), Secret(SECRET)))
+    run = prepare(RunRequest(read_job(None, ["detect=rules"]), str(corpus), str(out), Secret(SECRET)))
     began = time.perf_counter()
     with beam.Pipeline(options=run.options) as pipeline:
         batches = (pipeline | ReadCorpus(run.corpus, run.job)).passed | DetectEntities(run.job)

@@ -95,13 +95,13 @@ def beam(detector: str, corpus: Path, workers: int) -> Cost:
     from sottovoce.models.randomness import Secret
     from sottovoce.models.secrets.secret_reference import FileReference
     from sottovoce.pipelines.sanitize.job_file import read_job
-    from sottovoce.pipelines.sanitize.run import Order, execute, prepare
+    from sottovoce.pipelines.sanitize.run import RunRequest, execute, prepare
 
     with tempfile.TemporaryDirectory() as out:
         secret = Path(out) / "secret"  # worker processes read it there
         secret.write_bytes(SECRET)
         key = Secret(SECRET, FileReference(str(secret)))
-        order = Order(read_job(None, [f"detect={detector}"]), str(corpus), out, key, workers=workers)
+        order = RunRequest(read_job(None, [f"detect={detector}"]), str(corpus), out, key, workers=workers)
         clock = Clock()
         execute(prepare(order))
         return clock.cost()

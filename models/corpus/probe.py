@@ -20,7 +20,7 @@ EDGE_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CorpusSize:
     records: int
     text_bytes: int
     text_only: bool
@@ -40,7 +40,7 @@ def fingerprint(files: Sequence[CorpusFile], open_file: OpenFile) -> str:
     return seen.hexdigest()
 
 
-def estimate(reader: Reader, files: Sequence[CorpusFile], open_file: OpenFile) -> Estimate:
+def estimate(reader: Reader, files: Sequence[CorpusFile], open_file: OpenFile) -> CorpusSize:
     """From the first records; of the number of records, from one file and the size of the others."""
     kaldi = isinstance(reader, Kaldi)
     texts = [file for file in files if file.name == TEXT] if kaldi else list(files)
@@ -51,7 +51,7 @@ def estimate(reader: Reader, files: Sequence[CorpusFile], open_file: OpenFile) -
     counted = ((reader.count(file, open_file), file.size) for file in texts[:PEEK_FILES] if file.size)
     count, size = next((pair for pair in counted if pair[0]), (0, 1))
     records = round(count * sum(file.size for file in texts) / size)
-    return Estimate(
+    return CorpusSize(
         records=records,
         text_bytes=round(records * sum(lengths) / len(lengths)) if lengths else 0,
         text_only=not any(file.name == WAVS and file.size for file in files)

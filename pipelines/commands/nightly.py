@@ -62,11 +62,11 @@ def run(args: argparse.Namespace) -> int:
 
     from sottovoce.pipelines.nightly.nights import run_night
     from sottovoce.pipelines.sanitize.one_writer import Busy
-    from sottovoce.pipelines.sanitize.run import Order
+    from sottovoce.pipelines.sanitize.run import RunRequest
 
-    order = Order(job_file, input_uri, output, secret, args.runner, args.workers, tuple(args.beam_arguments))
+    request = RunRequest(job_file, input_uri, output, secret, args.runner, args.workers, tuple(args.beam_arguments))
     try:
-        summary = run_night(order, settings, training)
+        summary = run_night(request, settings, training)
     except Busy as error:
         print(json.dumps({"status": "busy", "error": str(error)}))
         return EXIT_BUSY

@@ -62,10 +62,12 @@ def run(args: argparse.Namespace) -> int:
     from sottovoce.pipelines.sanitize.one_writer import one_writer
     from sottovoce.pipelines.sanitize.plan import print_plan
     from sottovoce.pipelines.sanitize.print_summary import print_summary
-    from sottovoce.pipelines.sanitize.run import Order, execute, prepare, remember
+    from sottovoce.pipelines.sanitize.run import RunRequest, execute, prepare, remember
 
-    order = Order(job_file, args.input, args.output, secret, args.runner, args.workers, tuple(args.beam_arguments))
-    prepared = prepare(order)
+    request = RunRequest(
+        job_file, args.input, args.output, secret, args.runner, args.workers, tuple(args.beam_arguments)
+    )
+    prepared = prepare(request)
     if args.dry_run:
         print_plan(prepared.job, prepared.corpus, args.runner)
         return 0

@@ -18,57 +18,57 @@ from sottovoce.pipelines.remote.detached import finish, submit
 from sottovoce.pipelines.sanitize.job_file import NightlySettings
 from sottovoce.pipelines.sanitize.one_secret import claim_output
 from sottovoce.pipelines.sanitize.one_writer import one_writer
-from sottovoce.pipelines.sanitize.run import Order, Prepared, execute, prepare
+from sottovoce.pipelines.sanitize.run import Run, RunRequest, execute, prepare
 from sottovoce.pipelines.sanitize.run_folder import RunFolder
 from sottovoce.pipelines.training.marker import read_marker
 from sottovoce.pipelines.training.order import TrainingOrder
 from sottovoce.pipelines.training.start_training import start_training
 
 
-def run_night(order: Order, settings: NightlySettings, training: TrainingOrder | None = None) -> dict[str, Any]:
+def run_night(request: RunRequest, settings: NightlySettings, training: TrainingOrder | None = None) -> dict[str, Any]:
     """One night. Returns its summary: numbers, a status, names of runs."""
     began = time.monotonic()
-    with one_writer(order.output, "nightly"):
-        for folder in unfinished_runs(order.output):
+    with one_writer(request.output, "nightly"):
+        for folder in unfinished_runs(request.output):
             # What a killed night left: the corpus may have grown since, and then nobody would complete that very run.
             folder.remove()
-        prepared, is_new = _prepare_night(order, settings)
+        prepared, is_new = _prepare_night(request, settings)
         committed, retired, forgotten = None, [], 0
         if is_new:
             committed = execute(prepared)
             forgotten = prepared.folder.left_out()
             is_new = bool(committed["counts"]["dialogues"] or committed["counts"]["failed"])
             if is_new:
-                retired = _retire(order.output, settings.keep_runs)
+                retired = _retire(request.output, settings.keep_runs)
             else:
                 prepared.folder.remove()
-        write_cumulative_ledger(order.output, settings.speaker_epsilon)
-        started = _start_training(order.output, training) if training else []
+        write_cumulative_ledger(request.output, settings.speaker_epsilon)
+        started = _start_training(request.output, training) if training else []
         summary = _summary("committed" if is_new else "nothing_new", prepared.folder, committed, retired, began)
         return summary | {"turns_forgotten": forgotten, "training": started}
 
 
-def submit_night(order: Order, settings: NightlySettings) -> dict[str, Any]:
+def submit_night(request: RunRequest, settings: NightlySettings) -> dict[str, Any]:
     """Commit the night before, submit this one and leave. A night before that is still at work, or failed, stops it."""
     began = time.monotonic()
-    before = unfinished_runs(order.output)
-    with one_writer(order.output, "nightly", finishing=before[0].name if before else None) as lock:
-        for folder in unfinished_runs(order.output):
+    before = unfinished_runs(request.output)
+    with one_writer(request.output, "nightly", finishing=before[0].name if before else None) as lock:
+        for folder in unfinished_runs(request.output):
             finish(folder, lock)
-        retired = _retire(order.output, settings.keep_runs)
-        write_cumulative_ledger(order.output, settings.speaker_epsilon)
-        prepared, is_new = _prepare_night(order, settings)
+        retired = _retire(request.output, settings.keep_runs)
+        write_cumulative_ledger(request.output, settings.speaker_epsilon)
+        prepared, is_new = _prepare_night(request, settings)
         if is_new:
             submit(prepared, lock)
         return _summary("submitted" if is_new else "nothing_new", prepared.folder, None, retired, began)
 
 
-def _prepare_night(order: Order, settings: NightlySettings) -> tuple[Prepared, bool]:
+def _prepare_night(request: RunRequest, settings: NightlySettings) -> tuple[Run, bool]:
     """The night, and whether it has anything to do: not on the very same corpus as a night before."""
-    known = finished_runs(order.output)
-    claim_output(order.output, order.secret)
+    known = finished_runs(request.output)
+    claim_output(request.output, request.secret)
     prepared = prepare(
-        order,
+        request,
         nightly=True,
         taken=state_tables(known, "dialogues"),
         spent=state_tables(known, "speakers"),

@@ -22,7 +22,7 @@ from sottovoce.models.randomness import Secret
 from sottovoce.pipelines.sanitize.graph import build_graph
 from sottovoce.pipelines.sanitize.job_file import read_job
 from sottovoce.pipelines.sanitize.one_writer import WriterLock
-from sottovoce.pipelines.sanitize.run import Prepared, without_the_forgotten
+from sottovoce.pipelines.sanitize.run import Run, without_the_forgotten
 from sottovoce.pipelines.sanitize.run_folder import RunFolder, read_json, write_json
 from sottovoce.pipelines.sanitize.write_results import DialoguesTaken, published, write_results
 from sottovoce.transforms.engine.job import Job
@@ -31,12 +31,12 @@ SUBMITTED = "submitted.json"
 TOLD = ("sinks", "take_again", "other_secrets", "nonce")  # of the job, beside what its file says
 
 
-def submit(run: Prepared, lock: WriterLock) -> Any:
+def submit(run: Run, lock: WriterLock) -> Any:
     """Start the graph and return what the runner returned. Whoever calls this must not wait for it to end."""
     folder = run.folder
     folder.begin()
     run = without_the_forgotten(run)
-    resolved = run.order.job_file.resolved
+    resolved = run.request.job_file.resolved
     folder.write_text("config.yaml", yaml.safe_dump(published(resolved), sort_keys=False))
     told = {name: getattr(run.job, name) for name in TOLD}
     write_json(folder.places.work(SUBMITTED), {"began": time.time(), "told": told, "job": resolved})

@@ -21,7 +21,7 @@ from sottovoce.pipelines.remote.detached import local_copy, submit
 from sottovoce.pipelines.sanitize.job_file import read_job
 from sottovoce.pipelines.sanitize.one_secret import secret_for
 from sottovoce.pipelines.sanitize.one_writer import one_writer
-from sottovoce.pipelines.sanitize.run import Order, prepare, remember
+from sottovoce.pipelines.sanitize.run import RunRequest, prepare, remember
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,11 +46,11 @@ def launch(args: argparse.Namespace, beam_arguments: Sequence[str]) -> None:
         config = local_copy(args.config, scratch) if args.config else None
         job_file = read_job(config, [assignment for assignment in args.set.split(";") if assignment])
     secret = secret_for(args.output, args.secret_file)
-    order = Order(job_file, args.input, args.output, secret, "dataflow", 1, tuple(beam_arguments))
+    request = RunRequest(job_file, args.input, args.output, secret, "dataflow", 1, tuple(beam_arguments))
     if args.nightly == "true":
-        print(json.dumps(submit_night(order, job_file.sections["nightly"])))
+        print(json.dumps(submit_night(request, job_file.sections["nightly"])))
         return
-    prepared = prepare(order)
+    prepared = prepare(request)
     if prepared.folder.committed() is not None:
         print(f"run {prepared.folder.uri} was finished before; nothing was done")
         return

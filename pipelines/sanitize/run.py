@@ -39,7 +39,7 @@ from sottovoce.transforms.sinks import TABLE, sink_class
 
 
 @dataclass(frozen=True)
-class Order:
+class RunRequest:
     """What the command line asks for, beside the job."""
 
     job_file: JobFile
@@ -52,41 +52,41 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class Run:
     """A run that could begin: the corpus was looked at, the options were read, nothing was touched."""
 
-    order: Order
+    request: RunRequest
     corpus: Corpus
     folder: RunFolder
     job: Job
     options: Any
 
 
-def prepare(order: Order, **changes: Any) -> Prepared:
+def prepare(request: RunRequest, **changes: Any) -> Run:
     """`changes` are fields of the Job that only some commands set."""
-    job_file = order.job_file
-    corpus = open_corpus(order.input_uri, job_file.sections["input"].format)
-    name = run_id(order.secret, job_file.identity, corpus.fingerprint, changes.get("nightly", False))
-    folder = RunFolder(order.output, name)
-    job = _make_job(job_file, corpus, _sinks_for(job_file, corpus), folder, order.secret)
-    options = beam_options(order.runner, order.workers, order.beam_arguments)
+    job_file = request.job_file
+    corpus = open_corpus(request.input_uri, job_file.sections["input"].format)
+    name = run_id(request.secret, job_file.identity, corpus.fingerprint, changes.get("nightly", False))
+    folder = RunFolder(request.output, name)
+    job = _make_job(job_file, corpus, _sinks_for(job_file, corpus), folder, request.secret)
+    options = beam_options(request.runner, request.workers, request.beam_arguments)
     job = dataclasses.replace(job, gpu_hints=gpu_hints(options), **changes)
-    return Prepared(order, corpus, folder, job, options)
+    return Run(request, corpus, folder, job, options)
 
 
-def remember(run: Prepared, force: bool = False) -> Prepared:
+def remember(run: Run, force: bool = False) -> Run:
     """The run, told what its output has released already. From here on the output is written, by its one writer."""
-    output = run.order.output
-    alone = claim_output(output, run.order.secret, force)
+    output = run.request.output
+    alone = claim_output(output, run.request.secret, force)
     others = [earlier for earlier in finished_runs(output) if earlier.folder.name != run.folder.name]
     taken = state_tables(others, "dialogues")
     job = dataclasses.replace(run.job, taken=taken, take_again=force, other_secrets=not alone)
     return dataclasses.replace(run, job=job)
 
 
-def execute(run: Prepared) -> dict[str, Any]:
+def execute(run: Run) -> dict[str, Any]:
     """Run the graph, write the results and commit them, as the one writer of the output. Returns the record of the commit."""
-    folder, job_file = run.folder, run.order.job_file
+    folder, job_file = run.folder, run.request.job_file
     folder.begin()
     run = without_the_forgotten(run)
     folder.write_text("config.yaml", yaml.safe_dump(published(job_file.resolved), sort_keys=False))
@@ -101,7 +101,7 @@ def execute(run: Prepared) -> dict[str, Any]:
     return committed
 
 
-def without_the_forgotten(run: Prepared) -> Prepared:
+def without_the_forgotten(run: Run) -> Run:
     """Asked by the one writer of the output, so that nobody is forgotten between this question and the commit."""
     found = FileSystems.match([run.folder.places.output.marks("*")])[0].metadata_list
     marks = tuple(sorted(item.path for item in found))
@@ -144,15 +144,15 @@ def _make_job(job_file: JobFile, corpus: Corpus, sinks: dict[str, float], folder
     )
 
 
-def _run_graph(run: Prepared, max_failures: int | float | None) -> None:
+def _run_graph(run: Run, max_failures: int | float | None) -> None:
     debug = bool(os.environ.get(DEBUG))
-    progress_dir = tempfile.mkdtemp(prefix="sottovoce-progress-") if run.order.runner == "direct" else None
+    progress_dir = tempfile.mkdtemp(prefix="sottovoce-progress-") if run.request.runner == "direct" else None
     try:
         with contextlib.ExitStack() as around:
             around.enter_context(_progress(progress_dir, run.corpus, max_failures))
             if not debug:
                 around.enter_context(_silent_logs())
-            if run.order.runner == "direct":
+            if run.request.runner == "direct":
                 around.enter_context(only_own_workers())
             pipeline = beam.Pipeline(options=run.options)
             build_graph(pipeline, dataclasses.replace(run.job, progress_dir=progress_dir), run.corpus)
@@ -160,7 +160,7 @@ def _run_graph(run: Prepared, max_failures: int | float | None) -> None:
     except Exception as error:
         if debug:
             raise
-        raise _explain(error, progress_dir, run.order.secret) from None
+        raise _explain(error, progress_dir, run.request.secret) from None
     finally:
         if progress_dir is not None:
             shutil.rmtree(progress_dir, ignore_errors=True)

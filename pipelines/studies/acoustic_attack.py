@@ -14,7 +14,7 @@ import numpy as np
 from sottovoce.models.evaluation.attacks.speaker_linkage import Design, Recordings, attacks
 from sottovoce.models.records import Utterance
 from sottovoce.models.settings import Spec
-from sottovoce.pipelines.studies.acoustic_sets import Piece
+from sottovoce.pipelines.studies.acoustic_sets import Clip
 from sottovoce.pipelines.studies.voice_results import AttackResult, best_of
 from sottovoce.transforms.speech.measure_voice import key_of
 
@@ -43,7 +43,7 @@ def choose_suspects(utterances: Sequence[Utterance], design: Design) -> Suspects
     return Suspects(frozenset(enrolled), frozenset(tested))
 
 
-def embed(pieces: Sequence[Piece], encoder: Spec) -> np.ndarray:
+def embed(pieces: Sequence[Clip], encoder: Spec) -> np.ndarray:
     """[pieces, d] by one encoder."""
     made = encoder.make()
     made.setup()
@@ -51,15 +51,19 @@ def embed(pieces: Sequence[Piece], encoder: Spec) -> np.ndarray:
 
 
 @dataclass(frozen=True, repr=False)
-class Heard:
+class EmbeddedClips:
     """Pieces of one set with what each encoder heard in them."""
 
-    pieces: list[Piece]
+    pieces: list[Clip]
     embeddings: Embeddings
 
 
 def attack_results(
-    enrolled: Heard, tested: Heard, known: Heard, design: Design, pool_of: Mapping[str, int] | None
+    enrolled: EmbeddedClips,
+    tested: EmbeddedClips,
+    known: EmbeddedClips,
+    design: Design,
+    pool_of: Mapping[str, int] | None,
 ) -> list[AttackResult]:
     """The best score of each attacker, encoder and number of slices taken together.
 

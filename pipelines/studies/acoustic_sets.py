@@ -34,7 +34,7 @@ NOTHING_MASKED = MaskedWords(frozenset(), (), ())
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Piece:
+class Clip:
     """Speech as it would be released, or as it came: of which utterance and speaker, what is said, a FLAC file."""
 
     utterance: str
@@ -49,10 +49,10 @@ class Piece:
 
 @dataclass(repr=False)
 class SpeechSet:
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[Clip] = field(default_factory=list)
     refused: Counter[str] = field(default_factory=Counter)
 
-    def of(self, keep: Callable[[Piece], bool]) -> list[Piece]:
+    def of(self, keep: Callable[[Clip], bool]) -> list[Clip]:
         return [piece for piece in self.pieces if keep(piece)]
 
 
@@ -157,6 +157,6 @@ def _add(out: SpeechSet, utterance: Utterance, make: Callable[[Utterance], Itera
     try:
         for speech, text in make(utterance):
             flac = to_flac(resample(speech, RATE_HZ))
-            out.pieces.append(Piece(key_of(utterance), utterance.speaker_id or "", text, flac))
+            out.pieces.append(Clip(key_of(utterance), utterance.speaker_id or "", text, flac))
     except Refusal as refusal:
         out.refused[refusal.code] += 1

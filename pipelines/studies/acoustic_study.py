@@ -19,8 +19,8 @@ from sottovoce.models.settings import Spec
 from sottovoce.models.speech.slice import Slicer
 from sottovoce.pipelines.sanitize.job_file import JobFile
 from sottovoce.pipelines.studies import acoustic_sets as sets
-from sottovoce.pipelines.studies.acoustic_attack import Heard, Suspects, attack_results, choose_suspects, embed
-from sottovoce.pipelines.studies.acoustic_sets import Piece, SpeechSet
+from sottovoce.pipelines.studies.acoustic_attack import EmbeddedClips, Suspects, attack_results, choose_suspects, embed
+from sottovoce.pipelines.studies.acoustic_sets import Clip, SpeechSet
 from sottovoce.pipelines.studies.acoustic_trial import try_out
 from sottovoce.pipelines.studies.kept_steps import KeptSteps, Step, identity_of
 from sottovoce.pipelines.studies.voice_results import AttackResult
@@ -117,11 +117,11 @@ class Study:
             lambda: try_out(spec, self.training(source, fold), {t.name: self._test(t, fold) for t in tests}, seed),
         )  # fmt: skip
 
-    def training(self, source: Source, fold: int) -> list[Piece]:
+    def training(self, source: Source, fold: int) -> list[Clip]:
         """The pieces of the source whose speakers are not tested in this fold."""
         if source.name == NOTHING:
             return []
-        found: list[Piece] = []
+        found: list[Clip] = []
         basis = [self.kept.result(self.set_step(one)) for one in self._basis(source)]
         shared = self._shared(source.share, fold)
         for part, one in zip(basis, self._basis(source), strict=True):
@@ -162,12 +162,14 @@ class Study:
     def _corpus(self) -> str:
         return identity_of([(key_of(u), u.speaker_id, u.text, u.audio) for u in self.utterances])
 
-    def _heard(self, source: Source, enrolment: bool) -> Heard:
+    def _heard(self, source: Source, enrolment: bool) -> EmbeddedClips:
         chosen = self.suspects.enrolled if enrolment else self.suspects.tested
         pieces = self._chosen(self.set_step(source, enrolment), chosen)
-        return Heard(pieces, {name: self.kept.result(s) for name, s in self.heard_steps(source, enrolment).items()})
+        return EmbeddedClips(
+            pieces, {name: self.kept.result(s) for name, s in self.heard_steps(source, enrolment).items()}
+        )
 
-    def _chosen(self, of: Step, keys: frozenset[str]) -> list[Piece]:
+    def _chosen(self, of: Step, keys: frozenset[str]) -> list[Clip]:
         found: SpeechSet = self.kept.result(of)
         return found.of(lambda piece: piece.utterance in keys)
 
@@ -191,7 +193,7 @@ class Study:
         keys = sorted(key_of(u) for u in self.utterances if u.speaker_id not in self.test_folds[fold])
         return frozenset(random.Random(self.seed).sample(keys, round(share * len(keys))))
 
-    def _test(self, source: Source, fold: int) -> list[Piece]:
+    def _test(self, source: Source, fold: int) -> list[Clip]:
         found: SpeechSet = self.kept.result(self.set_step(source))
         return found.of(lambda piece: piece.speaker in self.test_folds[fold])
 

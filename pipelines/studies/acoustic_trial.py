@@ -11,11 +11,11 @@ from sottovoce.models.evaluation.learners.lexicon import Lexicon
 from sottovoce.models.evaluation.metrics.word_errors import WordErrors, edit_distance
 from sottovoce.models.settings import Spec
 from sottovoce.models.speech.align.readings import as_said
-from sottovoce.pipelines.studies.acoustic_sets import Piece
+from sottovoce.pipelines.studies.acoustic_sets import Clip
 
 
 def try_out(
-    learner: Spec, training: Sequence[Piece], tests: Mapping[str, Sequence[Piece]], seed: int
+    learner: Spec, training: Sequence[Clip], tests: Mapping[str, Sequence[Clip]], seed: int
 ) -> dict[str, dict[str, WordErrors]]:
     """Errors in each test, by speaker. The language model is a loop over the words of the tests, all equally likely."""
     everything = [piece for test in tests.values() for piece in test]

@@ -41,7 +41,7 @@ from sottovoce.models.randomness import Secret
 from sottovoce.pipelines.remote import flex_template
 from sottovoce.pipelines.sanitize.graph import build_graph
 from sottovoce.pipelines.sanitize.job_file import read_job
-from sottovoce.pipelines.sanitize.run import Order, prepare
+from sottovoce.pipelines.sanitize.run import RunRequest, prepare
 from sottovoce.pipelines.sanitize.secret_file import read_secret
 
 BY_VALUE = {"sottovoce.models.randomness:Secret.__reduce__": lambda self: (Secret, (self.value,))}
@@ -84,7 +84,7 @@ def secret(tmp_path) -> Path:
 
 def proto(tmp_path, secret: Path) -> list[bytes]:
     corpus = write_manifest(tmp_path / "in", dialogues(4))
-    run = prepare(Order(read_job(None, SETTINGS), str(corpus), str(tmp_path / "out"), read_secret(str(secret))))
+    run = prepare(RunRequest(read_job(None, SETTINGS), str(corpus), str(tmp_path / "out"), read_secret(str(secret))))
     pipeline = beam.Pipeline(options=run.options)
     build_graph(pipeline, run.job, run.corpus)
     return [

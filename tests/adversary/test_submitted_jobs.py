@@ -22,7 +22,7 @@ from whole_runs import write_manifest
 from sottovoce.models.corpus import layout
 from sottovoce.pipelines.sanitize.graph import build_graph
 from sottovoce.pipelines.sanitize.job_file import read_job
-from sottovoce.pipelines.sanitize.run import Order, prepare
+from sottovoce.pipelines.sanitize.run import RunRequest, prepare
 from sottovoce.pipelines.sanitize.secret_file import read_secret
 
 PLANTED = {"word": "petronella", "speaker": "oswaldina", "dialogue": "quetzalroom"}
@@ -53,7 +53,7 @@ def job_for_flink(operator: Operator) -> bytes:
     """Graph and options of a night as the job server is given them, and shows them."""
     manifest = write_manifest(operator.home / "corpus", CORPUS)
     secret, job_file = read_secret(str(operator.secret_file)), read_job(None, QUICK[1::2])
-    run = prepare(Order(job_file, str(manifest), str(operator.out("out")), secret, "flink"))
+    run = prepare(RunRequest(job_file, str(manifest), str(operator.out("out")), secret, "flink"))
     pipeline = beam.Pipeline(options=run.options)
     build_graph(pipeline, dataclasses.replace(run.job, nightly=True), run.corpus)
     options = json.dumps(run.options.get_all_options(), default=str)

@@ -23,7 +23,7 @@ from sottovoce.pipelines.remote import flex_template
 from sottovoce.pipelines.remote.detached import finish, submit
 from sottovoce.pipelines.sanitize.job_file import read_job
 from sottovoce.pipelines.sanitize.one_writer import WriterLock
-from sottovoce.pipelines.sanitize.run import Order, prepare
+from sottovoce.pipelines.sanitize.run import RunRequest, prepare
 from sottovoce.pipelines.sanitize.run_folder import RunFolder
 
 pytestmark = pytest.mark.slow
@@ -126,7 +126,7 @@ def test_only_a_stage_told_to_use_a_gpu_asks_for_one(storage, service):
 
 def test_speech_stages_ask_for_a_gpu_together_so_that_speech_crosses_no_shuffle(storage, service):
     beam = (*BEAM, IMAGE_HOLDS_ALL, f"--dataflow_endpoint={service.url}")
-    order = Order(read_job(None), "gs://bucket/corpus", "gs://bucket/out", fresh_secret(), "dataflow", 1, beam)
+    order = RunRequest(read_job(None), "gs://bucket/corpus", "gs://bucket/out", fresh_secret(), "dataflow", 1, beam)
     on_gpu = Spec("voice", "mcadams", (("device", "cuda"),))  # no voice has that option yet; the graph does not mind
     run = prepare(order)
     submit(dataclasses.replace(run, job=dataclasses.replace(run.job, voice=on_gpu)), WriterLock("submit"))

@@ -22,7 +22,7 @@ from sottovoce.pipelines.sanitize.graph import build_graph
 from sottovoce.pipelines.sanitize.job_file import read_job
 from sottovoce.pipelines.sanitize.one_secret import claim_output, knows_secret, secret_for
 from sottovoce.pipelines.sanitize.one_writer import one_writer
-from sottovoce.pipelines.sanitize.run import Order, execute, prepare, remember
+from sottovoce.pipelines.sanitize.run import RunRequest, execute, prepare, remember
 from sottovoce.pipelines.sanitize.secret_file import read_secret
 
 
@@ -151,7 +151,7 @@ def test_a_run_whose_workers_cannot_read_the_secret_says_so_and_commits_nothing(
     path = write_secret(tmp_path / "secret")
     secret = read_secret(str(path))
     settings = [value for flag, value in itertools.pairwise(QUICK) if flag == "--set"]
-    run = prepare(Order(read_job(None, settings), str(manifest), str(tmp_path / "out"), secret, workers=2))
+    run = prepare(RunRequest(read_job(None, settings), str(manifest), str(tmp_path / "out"), secret, workers=2))
 
     def build_and_lose(*arguments):
         build_graph(*arguments)
