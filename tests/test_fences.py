@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("models", "transforms", "pipelines")
+FOLDERS = ("models", "transforms", "pipelines", "interface")
 MAX_MODULE_LINES, MAX_FUNCTION_LINES = 300, 60
 FORBIDDEN_NAMES = {"utils", "helpers", "common", "manager", "base"}
 HEAVY = {"torch", "flair", "transformers", "librosa", "apache_beam", "onnxruntime", "sklearn", "pandas"}
@@ -55,6 +55,13 @@ def test_models_know_neither_beam_nor_yaml_nor_the_layers_above():
     forbidden = ("apache_beam", "yaml", "flask", "fastapi", "sottovoce.transforms", "sottovoce.pipelines")
     assert not offenders(
         modules("models"), lambda path: [name for name in imports_of(path) if name.startswith(forbidden)]
+    )
+
+
+def test_nothing_below_the_interface_knows_it():
+    above = re.compile(r"sottovoce\.(?!models|transforms|pipelines|runner_configs)").match
+    assert not offenders(
+        modules("models", "transforms", "pipelines"), lambda path: [name for name in imports_of(path) if above(name)]
     )
 
 

@@ -36,10 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from sottovoce.models.text.rewrite.latent_noise import LatentNoise
-
-    _check(args)
-    figures = LatentNoise(args.clip, args.dimension, args.epsilon, args.delta).figures()
+    figures = figures_of(args)
     if args.json:
         # `eps` as well as `epsilon`: published tables of these columns spell it so
         print(json.dumps(figures | {key.replace("epsilon", "eps"): value for key, value in figures.items()}))
@@ -49,6 +46,13 @@ def run(args: argparse.Namespace) -> int:
     if not figures["classic_valid"]:
         print("the usual formula is proved for epsilon below 1 alone")
     return 0
+
+
+def figures_of(args: argparse.Namespace) -> dict[str, float | bool]:
+    from sottovoce.models.text.rewrite.latent_noise import LatentNoise
+
+    _check(args)
+    return LatentNoise(args.clip, args.dimension, args.epsilon, args.delta).figures()
 
 
 def _check(args: argparse.Namespace) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sottovoce.models.errors import SettingsError
+
+if TYPE_CHECKING:  # --help must not wait for it
+    from sottovoce.models.training.privacy.accounting import EpsilonReport
 
 EXAMPLES = """\
   sottovoce budget edp --z0 1 --decay linear --tau 0.1 --epochs 10 --n 4480 --batch-size 64 --n-micro 8 \\
@@ -46,13 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from sottovoce.models.training.privacy.accounting import edp_epsilon, find_z0
-
-    if (args.z0 is None) == (args.target_epsilon is None):
-        raise SettingsError(["--z0: give either --z0 or --target-epsilon"])
-    plan = _plan(args)
-    z0 = args.z0 if args.z0 is not None else find_z0(args.target_epsilon, **plan)
-    report = edp_epsilon(z0=z0, **plan)
+    z0, report = spent(args)
     if args.json:
         print(json.dumps({"z0": z0, **report.as_json()}))
         return 0
@@ -67,9 +64,20 @@ def run(args: argparse.Namespace) -> int:
     for line in report.assumptions:
         print(f"  {line}")
     print("the same run, counted in other ways")
-    for words, epsilon in side_by_side(z0, plan).items():
+    for words, epsilon in side_by_side(z0, _plan(args)).items():
         print(f"  {words:<58} {epsilon:.6g}")
     return 0
+
+
+def spent(args: argparse.Namespace) -> tuple[float, EpsilonReport]:
+    """(z0, what it gives)"""
+    from sottovoce.models.training.privacy.accounting import edp_epsilon, find_z0
+
+    if (args.z0 is None) == (args.target_epsilon is None):
+        raise SettingsError(["--z0: give either --z0 or --target-epsilon"])
+    plan = _plan(args)
+    z0 = args.z0 if args.z0 is not None else find_z0(args.target_epsilon, **plan)
+    return z0, edp_epsilon(z0=z0, **plan)
 
 
 def side_by_side(z0: float, plan: dict[str, Any]) -> dict[str, float]:

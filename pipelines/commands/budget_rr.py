@@ -61,9 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    _check(args)
-    pi = _distribution(args)
-    figures = plan(args, pi)
+    figures = plan(args)
     if args.json:
         print(json.dumps({key: _plain(value) for key, value in figures.items()}))
     else:
@@ -73,8 +71,10 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def plan(args: argparse.Namespace, pi: np.ndarray | None) -> dict[str, float | None]:
+def plan(args: argparse.Namespace) -> dict[str, float | None]:
     """Every key of KEYS; None where the question was not asked."""
+    _check(args)
+    pi = _distribution(args)
     pi_min = args.pi_min if pi is None else float(pi.min())
     p_needed = None if args.target_epsilon is None else rr.p_for(args.target_epsilon, pi_min)
     p: float = args.p if p_needed is None or args.p is not None else p_needed

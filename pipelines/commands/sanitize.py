@@ -59,10 +59,9 @@ def run(args: argparse.Namespace) -> int:
     # A scheduler ends a job with SIGTERM: the lock is then released as on Ctrl-C.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
-    from sottovoce.pipelines.sanitize.one_writer import one_writer
     from sottovoce.pipelines.sanitize.plan import print_plan
     from sottovoce.pipelines.sanitize.print_summary import print_summary
-    from sottovoce.pipelines.sanitize.run import RunRequest, execute, prepare, remember
+    from sottovoce.pipelines.sanitize.run import RunRequest, execute_once, prepare
 
     request = RunRequest(
         job_file, args.input, args.output, secret, args.runner, args.workers, tuple(args.beam_arguments)
@@ -71,16 +70,9 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         print_plan(prepared.job, prepared.corpus, args.runner)
         return 0
-    finished = prepared.folder.committed()
-    if finished is None or args.force:
-        with one_writer(args.output, prepared.folder.name):
-            # Asked again: an erasure that was cut off may have been completed just now.
-            finished = None if args.force else prepared.folder.committed()
-            committed = finished or execute(remember(prepared, args.force))
-    if finished is None:
-        print_summary(prepared.folder, committed, "is committed")
-    else:
-        print_summary(prepared.folder, finished, "was finished before; nothing was done (use --force to replace it)")
+    committed, before = execute_once(prepared, args.force)
+    what = "was finished before; nothing was done (use --force to replace it)" if before else "is committed"
+    print_summary(prepared.folder, committed, what)
     if training is not None:
         from sottovoce.pipelines.training.start_training import start_training
 

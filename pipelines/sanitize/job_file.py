@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import yaml
@@ -90,11 +91,14 @@ class JobFile:
         return self.resolved["forget"]
 
 
-def read_job(path: str | None, assignments: Sequence[str] = ()) -> JobFile:
+def read_job(
+    path: str | None, assignments: Sequence[str] = (), given: Mapping[str, Any] = MappingProxyType({})
+) -> JobFile:
+    """The defaults, changed by the file at `path`, then by `given`, then by assignments such as slice.min_seconds=2."""
     values = yaml.safe_load(resources.files("sottovoce.pipelines.sanitize").joinpath("default_job.yaml").read_text())
     problems: list[str] = []
     known = tuple(values)
-    changes = [("", _read_file(path)), *((text, _read_assignment(text, problems)) for text in assignments)]
+    changes = [("", _read_file(path)), ("", given), *((text, _read_assignment(text, problems)) for text in assignments)]
     for assignment, change in changes:
         if "sinks" in change and not assignment.startswith("sinks."):
             values["sinks"] = {}  # who gives a mapping of sinks names all of them: the others get nothing

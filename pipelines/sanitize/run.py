@@ -29,6 +29,7 @@ from sottovoce.pipelines.remote.own_workers import only_own_workers
 from sottovoce.pipelines.sanitize.graph import build_graph
 from sottovoce.pipelines.sanitize.job_file import JobFile
 from sottovoce.pipelines.sanitize.one_secret import claim_output
+from sottovoce.pipelines.sanitize.one_writer import one_writer
 from sottovoce.pipelines.sanitize.run_folder import RunFolder, run_id
 from sottovoce.pipelines.sanitize.show_progress import ShowProgress
 from sottovoce.pipelines.sanitize.write_results import DialoguesTaken, published, write_results
@@ -72,6 +73,18 @@ def prepare(request: RunRequest, **changes: Any) -> Run:
     options = beam_options(request.runner, request.workers, request.beam_arguments)
     job = dataclasses.replace(job, gpu_hints=gpu_hints(options), **changes)
     return Run(request, corpus, folder, job, options)
+
+
+def execute_once(run: Run, force: bool = False) -> tuple[dict[str, Any], bool]:
+    """(the record of the commit, whether it was finished before). As the one writer of the output."""
+    finished = run.folder.committed()
+    if finished is None or force:
+        with one_writer(run.request.output, run.folder.name):
+            # Asked again: an erasure that was cut off may have been completed just now.
+            finished = None if force else run.folder.committed()
+            if finished is None:
+                return execute(remember(run, force)), False
+    return finished, True
 
 
 def remember(run: Run, force: bool = False) -> Run:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -16,9 +15,9 @@ from sottovoce.models.records import Utterance
 from sottovoce.models.runs.places import INDEX
 from sottovoce.models.settings import Spec
 from sottovoce.models.tally import Tally
+from sottovoce.models.text import chain
 from sottovoce.models.text.detect import labelled_slots
 from sottovoce.models.text.detect.labelled_slots import SlotSettings
-from sottovoce.models.text.edits import apply_edits
 from sottovoce.transforms.engine import members
 from sottovoce.transforms.engine.job import Job
 from sottovoce.transforms.engine.stage import Stage, Step
@@ -90,11 +89,7 @@ class _Detect(Step):
     def many(self, utterances: Sequence[Utterance]) -> list[Utterance]:
         loaded = members.load(self._spec)
         with loaded.lock:
-            found = loaded.member.detect([utterance.text for utterance in utterances])
-        return [
-            dataclasses.replace(utterance, spans=tuple(spans))
-            for utterance, spans in zip(utterances, found, strict=True)
-        ]
+            return chain.detected(loaded.member, utterances)
 
     def one(self, utterance: Utterance) -> Utterance:
         return self.many([utterance])[0]
@@ -149,23 +144,8 @@ class _Replace(Step):
                 loaded.member.use_corpus(lists)
 
     def one(self, utterance: Utterance) -> Utterance:
-        """The utterance with the new text and slots; its spans are gone, since they refer to the old text."""
         loaded = members.load(self._always if utterance.replace_always else self._spec)
-        with loaded.lock:
-            edits = loaded.member.replace(utterance, self._draws)
-        text, slots = apply_edits(utterance.text, edits, utterance.slots)
-        return dataclasses.replace(utterance, text=text, slots=tuple(slots), spans=())
-
-    @property
-    def _draws(self) -> Secret:
-        """The key of this mechanism: the strategy with its settings, and the lists it draws from.
-
-        The same mechanism repeats its draws and tells nothing new. Another one must not share them: a unit that is kept
-        by two mechanisms is equal in both texts, and one that is replaced is not, so that both together would tell which
-        words are true. With draws of its own a second mechanism costs what it costs, and the epsilons add up.
-        """
         if self._key is None:
-            self._key = Secret(
-                self._secret.digest("replace", repr(self._spec), json.dumps(self._lists, sort_keys=True))
-            )
-        return self._key
+            self._key = chain.draws_of(self._secret, self._spec, self._lists)
+        with loaded.lock:
+            return chain.replaced(loaded.member, utterance, self._key)
