@@ -37,7 +37,7 @@ check: $(READY) ## format, lint, types, fences and quick tests
 	@$(MAKE) --no-print-directory --output-sync=target -j2 types quick-tests
 
 types:
-	$(BIN)/mypy models transforms pipelines interface
+	$(BIN)/mypy
 
 quick-tests:
 	$(BIN)/python -m pytest -n 2 -m "not slow and not flink" --hypothesis-profile=quick

@@ -68,7 +68,7 @@ def anonymise(
     """
     spoken = _spoken(audio, text, detect(text, detector=detector), language)
     key = secret_of(secret)
-    specs = {
+    specs: dict[str, tuple[Spec, Callable[[Any, Spoken], Spoken]]] = {
         "align": (read_spec("align", aligner), chain.aligned),
         "voice": (read_spec("voice", voice), lambda member, one: chain.voiced(member, one, key)),
         "mask": (read_spec("mask", masker), chain.masked),

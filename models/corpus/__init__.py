@@ -82,7 +82,9 @@ class Reader(Protocol):
     """`scan` and `parse` are plain generators: a loop over them reads a corpus without Beam."""
 
     patterns: ClassVar[tuple[str, ...]]  # what files of this format are called
-    records_per_batch: int
+
+    @property
+    def records_per_batch(self) -> int: ...
 
     def scan(self, file: CorpusFile, open_file: OpenFile) -> Iterator[Chunk | Refused]: ...
 

@@ -74,8 +74,8 @@ def wanted_channel(channel: Channel, ref: AudioRef, channels: int) -> int | None
             raise ChannelNotNamed
         number = ref.channel or 0
     else:
-        number = {"left": 0, "right": 1}.get(channel, channel) if isinstance(channel, str) else channel
-    if not isinstance(number, int) or number >= channels:
+        number = channel if isinstance(channel, int) else ("left", "right").index(channel)
+    if number >= channels:
         raise ChannelAbsent
     return number
 

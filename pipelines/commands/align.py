@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     with _Writer(args.output, wanted) as writer:
         for record in read_utterances(args.input):
             try:
-                writer.write(record.id, *_aligned(record, aligner, load))
+                writer.write(*_aligned(record, aligner, load))
                 done += 1
             except Refusal as refusal:
                 reasons[refusal.code] += 1
@@ -56,13 +56,13 @@ def run(args: argparse.Namespace) -> int:
     return 0 if done else 1
 
 
-def _aligned(record: Any, aligner: Any, load: Any) -> tuple[str, Any, float]:
+def _aligned(record: Any, aligner: Any, load: Any) -> tuple[str, str, Any, float]:
     from sottovoce.models.corpus import Refused
 
     if isinstance(record, Refused):
         raise record.error if isinstance(record.error, Refusal) else Refusal
     speech = load(record)
-    return record.text, aligner.align(speech, record.text, record.language), speech.duration_s
+    return record.id, record.text, aligner.align(speech, record.text, record.language), speech.duration_s
 
 
 class _Writer:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sottovoce.models.errors import SettingsError
 from sottovoce.pipelines.local.audio_arguments import add_audio_arguments, audio_roots_of, audio_settings_of
+
+if TYPE_CHECKING:
+    from sottovoce.models.speech.voice.builder.training import Training
 
 EXAMPLES = """\
   sottovoce build voice --data corpus/manifest.jsonl --out my_pool       then: voice: {use: phonetic, pool: my_pool}
@@ -70,7 +74,7 @@ def _hear(args: argparse.Namespace, folder: Path) -> None:
         print(f"not used: {count:,} recordings, {reason}")
 
 
-def _training(assignments: list[str]) -> object:
+def _training(assignments: list[str]) -> Training:
     import yaml
 
     from sottovoce.models.settings import build

@@ -115,7 +115,7 @@ def _plan(args: argparse.Namespace) -> Any:
         [read_member("voice", "--calibrate", args.calibrate)]
     )  # fmt: skip
     utterances = planning.choose(list(read_utterances(args.data)), args.speakers, args.seed)
-    speakers = sorted({one.speaker_id for one in utterances})
+    speakers = sorted({one.speaker_id or "" for one in utterances})
     folds = planning.split(speakers, args.folds, args.test_share, args.seed)
     voices = {name: planning.spoken_for(spec, args.pools, speakers) for name, spec in {**weak, **specs}.items()}
     kept = args.out / "kept"

@@ -68,8 +68,8 @@ def run(args: argparse.Namespace) -> int:
             chain.slicer = slicer
             spoken = measure_slices.protected(chain, loaded)  # a voice may change where the cuts are
             pieces = list(measure_slices.cut_speech(chain, spoken))
-        found = measure_slices.linkage(pieces, encoder, texts, slicer.drop_words)
-        results[f"slices of at least {delta_s:g} s"] = found
+        linked = measure_slices.linkage(pieces, encoder, texts, slicer.drop_words)
+        results[f"slices of at least {delta_s:g} s"] = linked
     show(results, args.json)
     return 0
 

@@ -34,10 +34,10 @@ def run(args: argparse.Namespace) -> int:
     marker = read_marker(open_run(args.run))
     if args.action == "status" and marker is None:
         return _show_all(args)
-    if marker is None or (marker.handle is None and args.action != "status"):
-        raise RunError(f"{args.run}: no training was started from here")
-    if args.action == "status":
+    if marker is not None and args.action == "status":
         return _show(marker, args)
+    if marker is None or marker.handle is None:
+        raise RunError(f"{args.run}: no training was started from here")
     if args.action == "logs":
         print(marker.launcher().logs(marker.handle), end="")
         return 0

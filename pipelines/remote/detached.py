@@ -69,7 +69,7 @@ def finish(folder: RunFolder, lock: WriterLock) -> dict[str, Any]:
         slice=job_file.sections["slice"],
         forget=job_file.forget,
         **submitted["told"],
-        **job_file.specs,
+        **job_file.members,
     )
     try:
         committed = write_results(job, job_file, folder, tally[0].last_updated_in_seconds - submitted["began"])

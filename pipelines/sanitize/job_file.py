@@ -87,6 +87,11 @@ class JobFile:
         return {key: value for key, value in self.resolved.items() if key not in ("nightly", "limits", "forget")}
 
     @property
+    def members(self) -> dict[str, Any]:
+        """The member of each family, as keywords of a Job."""
+        return dict(self.specs)
+
+    @property
     def forget(self) -> bool:
         return self.resolved["forget"]
 

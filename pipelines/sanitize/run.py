@@ -153,7 +153,7 @@ def _make_job(job_file: JobFile, corpus: Corpus, sinks: dict[str, float], folder
         forget=job_file.forget,
         slots=job_file.sections["detect"],
         audio_roots=corpus.audio_roots(job_file.sections["input"].audio_roots),
-        **job_file.specs,
+        **job_file.members,
     )
 
 

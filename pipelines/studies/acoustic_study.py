@@ -10,7 +10,9 @@ import dataclasses
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+
+import numpy as np
 
 from sottovoce.models.evaluation.attacks.speaker_linkage import Design
 from sottovoce.models.randomness import Secret
@@ -143,7 +145,7 @@ class Study:
             name: Step(
                 f"{name} listens to {source.name}" + (", enrolment" if enrolment else ""),
                 identity_of("embed", spec, of.identity, sorted(chosen)), EMBED_COST * seconds,
-                lambda spec=spec: embed(self._chosen(of, chosen), spec),
+                partial(self._embed, of, chosen, spec),
             )
             for name, spec in self.encoders.items()
         }  # fmt: skip
@@ -172,6 +174,9 @@ class Study:
     def _chosen(self, of: Step, keys: frozenset[str]) -> list[Clip]:
         found: SpeechSet = self.kept.result(of)
         return found.of(lambda piece: piece.utterance in keys)
+
+    def _embed(self, of: Step, keys: frozenset[str], encoder: Spec) -> np.ndarray:
+        return embed(self._chosen(of, keys), encoder)
 
     def _pool_of(self, source: Source) -> dict[str, int] | None:
         if source.voice is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from sottovoce.models.randomness import Secret
 from sottovoce.models.runs.places import RunPlaces
@@ -21,8 +22,8 @@ TALLIES = "tallies"
 def speech_job(folder: Path, specs: dict[str, Spec], audio_roots: AudioRoots, audio: AudioSettings) -> Job:
     """The default job with these members. Each has a fresh secret, so each draws as another run would."""
     job_file = read_job(None, ())
-    settings = {"audio": audio, "audio_roots": audio_roots, "slice": job_file.sections["slice"]}
-    members = {**job_file.specs, **specs}
+    settings: dict[str, Any] = {"audio": audio, "audio_roots": audio_roots, "slice": job_file.sections["slice"]}
+    members = job_file.members | specs
     return Job(places=RunPlaces.of(str(folder)), secret=passing_secret(), sinks={}, shards={}, **settings, **members)
 
 

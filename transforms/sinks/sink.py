@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 import apache_beam as beam
@@ -26,12 +26,15 @@ class Sink(beam.PTransform):
     stages: ClassVar[tuple[str, ...]]  # what happens between route and write, in order
     holds: ClassVar[str]  # for the report: what its records are
     released: ClassVar[tuple[str, ...]]  # for the ledger: what a reader learns exactly, whatever the mechanisms draw
-    # records out of the rows of one shard, where a record is made of several rows of one id
-    assemble: ClassVar[Callable[[list[Row]], list[Row]] | None] = None
 
     def __init__(self, job: Job):
         super().__init__()
         self._job = job
+
+    @staticmethod
+    def assemble(rows: Iterable[Row]) -> list[Row]:
+        """Records out of the rows of one shard; several rows of one id where a record is made of several."""
+        return list(rows)
 
     @staticmethod
     def keep_parts(columns: dict[str, Any], parts: Sequence[Part], kept: Sequence[int]) -> dict[str, Any]:
@@ -42,9 +45,13 @@ class Sink(beam.PTransform):
 class ReplacedText(Sink):
     """What the sinks of text have in common: replace, then make one row of each utterance."""
 
-    mechanisms = ("replace",)
-    stages = ("replace",)
-    row: ClassVar[Callable[[Utterance, Secret], Row]]  # of a replaced utterance; a subclass has it as a static method
+    mechanisms: ClassVar[tuple[str, ...]] = ("replace",)
+    stages: ClassVar[tuple[str, ...]] = ("replace",)
+
+    @staticmethod
+    def row(utterance: Utterance, secret: Secret) -> Row:
+        """The row of one replaced utterance."""
+        raise NotImplementedError("a sink of text makes its own rows")
 
     def expand(self, batches: beam.PCollection) -> Outputs:
         replaced = batches | ReplaceEntities(self._job)

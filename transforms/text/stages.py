@@ -62,7 +62,7 @@ class IndexLabelledSlots(beam.PTransform):
 def _slots_by_owner(
     batch: Sequence[Utterance], settings: SlotSettings, secret: Secret
 ) -> Iterator[list[tuple[Key, tuple[int, ...]]]]:
-    rows = []
+    rows: list[tuple[Key, tuple[int, ...]]] = []
     for utterance in batch:
         if utterance.slots:
             part = part_of_utterance(secret, utterance)

@@ -50,7 +50,7 @@ class WriteShards(beam.PTransform):
         record_type: type,
         shards: int,
         secret: Secret,
-        assemble: Assemble | None = None,
+        assemble: Assemble = list,
         index: bool = True,
     ):
         super().__init__()
@@ -83,7 +83,7 @@ class _WriteShard(beam.DoFn):
         record_type: type,
         shards: int,
         secret: Secret,
-        assemble: Assemble | None,
+        assemble: Assemble,
         index: bool,
     ):
         self._places, self._sink, self._shards, self._secret = places, sink, shards, secret
@@ -95,7 +95,7 @@ class _WriteShard(beam.DoFn):
         shard, packed = keyed
         rows = unpack(packed)
         kept, failures = keep_first(rows, self._secret, "write")
-        whole = kept if self._assemble is None else self._assemble(kept)
+        whole = self._assemble(kept)
         whole.sort(key=lambda row: row.columns["id"])
         name = f"part-{shard:05d}-of-{self._shards:05d}.parquet"
         path = f"{self._places.folder_of(self._sink)}/{name}"

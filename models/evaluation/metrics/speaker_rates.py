@@ -25,7 +25,7 @@ def pooled(parts: Sequence[BySpeaker]) -> dict[str, WordErrors]:
 def rate(errors: BySpeaker, seed: int = 0) -> Estimate:
     """The word error rate over all speakers."""
     table = _table(errors, sorted(errors))
-    return interval(_rate(table.sum(axis=0)), _rate(_redrawn(table, seed)))
+    return interval(float(_rate(table.sum(axis=0))), _rate(_redrawn(table, seed)))
 
 
 def ratio(errors: BySpeaker, reference: BySpeaker, seed: int = 0) -> Estimate:
@@ -34,7 +34,7 @@ def ratio(errors: BySpeaker, reference: BySpeaker, seed: int = 0) -> Estimate:
     ours, theirs = _table(errors, shared), _table(reference, shared)
     drawn = _rate(_redrawn(ours, seed)) / np.maximum(_rate(_redrawn(theirs, seed)), 1e-12)
     found = _rate(ours.sum(axis=0)) / max(_rate(theirs.sum(axis=0)), 1e-12)
-    return interval(found, drawn)
+    return interval(float(found), drawn)
 
 
 def _table(errors: BySpeaker, speakers: Sequence[str]) -> np.ndarray:

@@ -61,7 +61,7 @@ class PseudoSpeakerOptions:
     ranked: int = 40
     drawn: int = 4
     weights: Literal["random", "equal"] = "random"
-    assign: Literal["utterance", "speaker"] = "utterance"
+    assign: Literal["slice", "utterance", "speaker"] = "utterance"
 
     def __post_init__(self) -> None:
         require(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.text.replace.mechanism import Response
@@ -33,24 +33,24 @@ _RAW = (
 class Accounted(Protocol):
     """What the ledger needs to know of a strategy."""
 
-    name: str
-    unit: str
-    says: str
+    name: ClassVar[str]
+    unit: ClassVar[str]
+    says: ClassVar[str]
     p: float | None
     target_epsilon: float | None
-    p_mode: str
+    p_mode: Literal["uniform", "token"]
     mix: float
     keep_gender: bool
-    values: str
+    values: Literal["public", "corpus", "corpus_raw"]
     units_per_utterance: int
     units_per_dialogue: int
     units_per_speaker: int
     delta: float
     recall: float | None
     recall_on: str
-    bounds_units: bool
-    stays: str
-    not_protected: tuple[str, ...]
+    bounds_units: ClassVar[bool]
+    stays: ClassVar[str]
+    not_protected: ClassVar[tuple[str, ...]]
 
     @property
     def counting(self) -> CountSettings | None: ...

@@ -35,7 +35,8 @@ class Draws:
 
 
 class Distribution(Protocol):
-    pi_min: float
+    @property
+    def pi_min(self) -> float: ...
 
     def __contains__(self, value: object) -> bool: ...
 

@@ -18,7 +18,9 @@ from sottovoce.models.text.replace.surface import canonical, words_in
 from sottovoce.models.text.words import all_words
 
 LISTED = {"PER": "given_names", "LOC": "places", "ORG": "organisations", "DATE": "dates", "TIME": "times"}
-READING: dict[str, Reading] = dict.fromkeys(("PHONE", "CARD", "CODE", "IBAN"), "dictated") | {"AMOUNT": "amount"}
+READING: dict[str, Reading] = {
+    "PHONE": "dictated", "CARD": "dictated", "CODE": "dictated", "IBAN": "dictated", "AMOUNT": "amount",
+}  # fmt: skip
 # Drawn for a date or time that neither list nor shape understands.
 FALLBACK = {"DATE": "dates/weekday", "TIME": "times/spoken pm"}
 

@@ -48,10 +48,9 @@ class Plan:
         """The figure of the published formula; None where it says nothing."""
         if self.settings.mode != "paper":
             return None
-        noise, source = "paper_independent", self.settings.alpha
         return edp_epsilon(
-            z0=self.z0, steps=steps, **_terms(self.settings, self.n, self.delta), noise=noise, accountant="paper_zcdp",
-            alpha_max=self.alpha_max, alpha_source=source,
+            z0=self.z0, steps=steps, **_terms(self.settings, self.n, self.delta), noise="paper_independent",
+            accountant="paper_zcdp", alpha_max=self.alpha_max, alpha_source=self.settings.alpha,
         )  # fmt: skip
 
     def sound(self, steps: int | None = None) -> EpsilonReport | None:

@@ -61,6 +61,14 @@ def test_align_writes_all_three_layouts_and_refuses_what_does_not_fit(corpus, tm
     assert "gone" not in capsys.readouterr().out
 
 
+def test_align_refuses_a_line_that_is_no_record_and_goes_on(corpus, tmp_path: Path) -> None:
+    manifest, _ = corpus
+    broken = manifest.with_name("broken.jsonl")
+    broken.write_text("no json\n" + manifest.read_text().splitlines()[0] + "\n")
+    assert main(["align", "--input", str(broken), "--output", str(tmp_path)]) == 0
+    assert reasons(tmp_path) == ["not_json_object"]
+
+
 def test_mask_removes_listed_words_from_speech_and_text(corpus, tmp_path: Path) -> None:
     manifest, known = corpus
     arguments = ["mask", "--input", str(manifest), "--output", str(tmp_path), "--words", "Maria Fernandez", "boston"]

@@ -66,7 +66,7 @@ def _heard(stored: dict[str, np.ndarray]) -> Iterator[Heard]:
         for label, times in zip(stored["phone_labels"], stored["phone_times"], strict=True)
     )
     words = (
-        Word(*map(int, place), *map(float, times), phones=tuple(itertools.islice(phones, int(count))))
+        _word(place, times, tuple(itertools.islice(phones, int(count))))
         for place, times, count in zip(stored["word_places"], stored["word_times"], stored["phones"], strict=True)
     )
     embeddings: Any = stored["embeddings"] if stored["embeddings"].size else itertools.repeat(None)
@@ -75,3 +75,8 @@ def _heard(stored: dict[str, np.ndarray]) -> Iterator[Heard]:
     for (utterance, speaker, gender), begin, end, count, embedding in rows:
         own = tuple(itertools.islice(words, int(count)))
         yield Heard(str(utterance), str(speaker), str(gender), stored["features"][begin:end], own, embedding)
+
+
+def _word(place: np.ndarray, times: np.ndarray, phones: tuple[Phone, ...]) -> Word:
+    (begin, end), (begin_s, end_s, confidence) = map(int, place), map(float, times)
+    return Word(begin, end, begin_s, end_s, confidence, phones)

@@ -1,0 +1,1 @@
+../../../interface/__init__.py

@@ -1,0 +1,1 @@
+../../../interface/on_corpora.py
