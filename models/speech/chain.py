@@ -15,9 +15,11 @@ from typing import Any, Literal
 
 from sottovoce.models.errors import Refusal
 from sottovoce.models.randomness import Secret
+from sottovoce.models.records import Edit, Utterance
+from sottovoce.models.settings import Spec, member_class
 from sottovoce.models.speech.align import Aligner
 from sottovoce.models.speech.audio import Speech, level, resample
-from sottovoce.models.speech.mask import Masker
+from sottovoce.models.speech.mask import BeforeVoice, Masker
 from sottovoce.models.speech.masked_words import MaskedWords, mark
 from sottovoce.models.speech.recognise import Listener, refuse_if_heard
 from sottovoce.models.speech.slice import Slice, Slicer
@@ -25,6 +27,7 @@ from sottovoce.models.speech.spoken import Spoken
 from sottovoce.models.speech.voice import Anonymiser, Slices, TakesBatches, Voiced
 
 AlignOn = Literal["original", "anonymised"]
+EditsOf = Callable[[Utterance], Sequence[Edit]]  # what stands in place of the sensitive words
 LEAST_CHANGE = 0.05  # of the level
 
 
@@ -44,10 +47,20 @@ def refuse_if_unchanged(before: Speech, after: Speech) -> None:
         raise VoiceUnchanged
 
 
-def order(align_on: AlignOn) -> tuple[str, ...]:
-    """The steps by name. The original aligns best, and its phones help the voice; COMPRISE aligns what the voice made."""
+def order(align_on: AlignOn, mask_first: bool = False) -> tuple[str, ...]:
+    """The steps by name. The original aligns best, and its phones help the voice; COMPRISE aligns what the voice made.
+
+    `mask_first`: what stands in place of a masked word is said by the voice (`mask.BeforeVoice`).
+    """
+    if mask_first:
+        return ("align", "mask", "voice", "relisten", "slice")
     first = ("align", "voice") if align_on == "original" else ("voice", "align")
     return (*first, "mask", "relisten", "slice")
+
+
+def masks_first(mask: Spec) -> bool:
+    """Whether this masker comes before the voice."""
+    return issubclass(member_class(mask.family, mask.name), BeforeVoice)
 
 
 def aligned(aligner: Aligner, spoken: Spoken) -> Spoken:
@@ -77,8 +90,10 @@ def words_to_mask(masker: Masker, spoken: Spoken) -> MaskedWords:
     return mark(spoken.utterance.text, spoken.utterance.spans, spoken.words, unsaid_guard_s)
 
 
-def masked(masker: Masker, spoken: Spoken) -> Spoken:
-    """Without its sensitive words."""
+def masked(masker: Masker, spoken: Spoken, edits_of: EditsOf | None = None) -> Spoken:
+    """Without its sensitive words. Before the voice, the words of `edits_of` stand there for it to say."""
+    if isinstance(masker, BeforeVoice) and edits_of is not None:
+        return masker.respoken(spoken, edits_of(spoken.utterance))
     found = words_to_mask(masker, spoken)
     return dataclasses.replace(spoken, speech=masker.mask(spoken.speech, found.stretches), masked=found)
 
@@ -109,6 +124,7 @@ class SpeechChain:
     slicer: Slicer
     secret: Secret
     align_on: AlignOn = "original"
+    edits_of: EditsOf | None = None  # for a masker that comes before the voice
     seconds: dict[str, float] = field(default_factory=dict)
 
     def setup(self) -> None:
@@ -121,7 +137,7 @@ class SpeechChain:
 
     def protected(self, spoken: Spoken) -> Spoken:
         """Everything before the cut. What is aligned already is not aligned again, unless the voice comes first."""
-        steps = order(self.align_on)
+        steps = order(self.align_on, self.edits_of is not None and isinstance(self.masker, BeforeVoice))
         for name in steps[steps[0] == "align" and bool(spoken.words) : -1]:
             spoken = self._timed(name, self._step(name), spoken)
         return spoken
@@ -136,7 +152,7 @@ class SpeechChain:
         return {
             "align": lambda spoken: aligned(self.aligner, spoken),
             "voice": lambda spoken: voiced(self.voice, spoken, self.secret, self.slicer.groups),
-            "mask": lambda spoken: masked(self.masker, spoken),
+            "mask": lambda spoken: masked(self.masker, spoken, self.edits_of),
             "relisten": lambda spoken: checked(self.listener, spoken),
         }[name]
 

@@ -41,3 +41,9 @@ def draws_of(secret: Secret, strategy: Spec, lists: Mapping[str, Mapping[str, fl
     true. With draws of its own a second mechanism costs what it costs, and the epsilons add up.
     """
     return Secret(secret.digest("replace", repr(strategy), json.dumps(lists, sort_keys=True)))
+
+
+def without_coin(strategy: Spec) -> Spec:
+    """The same strategy, which replaces every unit."""
+    kept = tuple(option for option in strategy.options if option[0] not in ("p", "target_epsilon", "p_mode"))
+    return Spec(strategy.family, strategy.name, kept)

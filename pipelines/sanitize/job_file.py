@@ -13,9 +13,12 @@ from typing import Any, Literal
 import yaml
 
 from sottovoce.models.errors import SettingsError
-from sottovoce.models.settings import FAMILIES, Spec, build, read_spec, require
+from sottovoce.models.settings import FAMILIES, Spec, build, member_class, read_spec, require
+from sottovoce.models.speech.chain import masks_first
 from sottovoce.models.speech.slice import Slicer
+from sottovoce.models.speech.voice import SpeaksFromPhones
 from sottovoce.models.text.detect.labelled_slots import SlotSettings
+from sottovoce.models.text.replace import CountsCorpus
 from sottovoce.transforms import sinks
 from sottovoce.transforms.engine.job import AudioSettings, InputSettings
 
@@ -118,9 +121,31 @@ def read_job(
     shares = _read_sinks(values["sinks"], problems)
     if not isinstance(values["forget"], bool):
         problems.append(f"forget: {values['forget']!r} is not known; allowed: on, off")
+    if not problems and masks_first(specs["mask"]):
+        problems += _not_sayable(specs, sections["audio"])
     if problems:
         raise SettingsError(problems)
     return JobFile(values, sections, shares, specs)
+
+
+def _not_sayable(specs: Mapping[str, Spec], audio: AudioSettings) -> list[str]:
+    """Why surrogates cannot be said: who draws them, and who says them, must be able to."""
+    mask, voice, strategy = specs["mask"].name, specs["voice"].name, specs["replace"].make()
+    problems = []
+    if not issubclass(member_class("voice", voice), SpeaksFromPhones):
+        problems.append(
+            f"mask: {mask} needs a voice that speaks from phones, and voice: {voice} does not; allowed: phonetic"
+        )
+    if not isinstance(strategy, CountsCorpus):
+        named = specs["replace"].name
+        problems.append(
+            f"mask: {mask} says what `replace` draws, and replace: {named} draws nothing; allowed: full, word, consistent"
+        )
+    elif strategy.counting is not None:
+        problems.append(f"mask: {mask} draws from public lists; replace.values: must be public")
+    if audio.align_on != "original":
+        problems.append(f"mask: {mask} comes before the voice; audio.align_on: must be original")
+    return problems
 
 
 def _read_file(path: str | None) -> dict[str, Any]:

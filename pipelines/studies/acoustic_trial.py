@@ -7,10 +7,10 @@ from typing import Any
 
 from sottovoce.models.errors import CorpusError, Refusal
 from sottovoce.models.evaluation.learners import Example
-from sottovoce.models.evaluation.learners.lexicon import Lexicon
 from sottovoce.models.evaluation.metrics.word_errors import WordErrors, edit_distance
 from sottovoce.models.settings import Spec
 from sottovoce.models.speech.align.readings import as_said
+from sottovoce.models.speech.lexicon import Lexicon
 from sottovoce.pipelines.studies.acoustic_sets import Clip
 
 

@@ -12,6 +12,7 @@ from sottovoce.models.runs.places import RunPlaces
 from sottovoce.models.settings import Spec
 from sottovoce.models.speech.audio_roots import AudioRoots
 from sottovoce.models.speech.chain import SpeechChain
+from sottovoce.models.text.chain import draws_of, without_coin
 from sottovoce.pipelines.sanitize.job_file import JobFile, read_job
 from sottovoce.pipelines.sanitize.secret_file import passing_secret
 from sottovoce.transforms.engine.job import AudioSettings, Job
@@ -30,7 +31,12 @@ def speech_job(folder: Path, specs: dict[str, Spec], audio_roots: AudioRoots, au
 def speech_chain(job: JobFile, secret: Secret) -> SpeechChain:
     """The speech chain of a job, for a plain loop over recordings."""
     align, voice, mask, relisten = (job.specs[family].make() for family in ("align", "voice", "mask", "relisten"))
-    return SpeechChain(align, voice, mask, relisten, job.sections["slice"], secret, job.sections["audio"].align_on)
+    strategy, key = without_coin(job.specs["replace"]).make(), draws_of(secret, job.specs["replace"])
+    strategy.setup()
+    return SpeechChain(
+        align, voice, mask, relisten, job.sections["slice"], secret, job.sections["audio"].align_on,
+        lambda utterance: strategy.replace(utterance, key),
+    )  # fmt: skip
 
 
 def reasons_in(folder: Path) -> Counter[str]:

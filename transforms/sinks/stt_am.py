@@ -9,7 +9,7 @@ import apache_beam as beam
 
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import SpeechSlice, Utterance
-from sottovoce.models.speech.chain import order
+from sottovoce.models.speech.chain import masks_first, order
 from sottovoce.models.tally import Tally
 from sottovoce.transforms.engine.hints import gpu_hints
 from sottovoce.transforms.engine.stage import FAILURES, PASSED, TALLY, Outputs
@@ -39,7 +39,7 @@ class SpeechSink(Sink):
         tallies: list[Any] = []
         hints = gpu_hints(job, job.align, job.voice, job.mask, job.relisten)
         passed = batches | "InSmallParts" >> beam.FlatMap(_small_parts).with_resource_hints(**hints)
-        for stage in (LoadSpeech, *(STAGES[name] for name in order(job.audio.align_on))):
+        for stage in (LoadSpeech, *(STAGES[name] for name in order(job.audio.align_on, masks_first(job.mask)))):
             outputs = passed | stage(job).with_resource_hints(**hints)
             passed = outputs.passed
             failures += outputs.failures

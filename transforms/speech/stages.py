@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sottovoce.models.forget.whose import part_of_utterance
+from sottovoce.models.randomness import Secret
 from sottovoce.models.records import SpeechSlice, Utterance
 from sottovoce.models.settings import Spec
 from sottovoce.models.speech import audio, chain
 from sottovoce.models.speech.spoken import Spoken
 from sottovoce.models.speech.voice import TakesBatches
 from sottovoce.models.tally import Tally
+from sottovoce.models.text.chain import draws_of, without_coin
 from sottovoce.transforms.engine import members
 from sottovoce.transforms.engine.job import Job
 from sottovoce.transforms.engine.stage import Stage, Step
@@ -41,10 +43,11 @@ class AnonymiseVoice(Stage):
 
 
 class MaskWords(Stage):
-    """Remove the sensitive words from the speech."""
+    """Remove the sensitive words from the speech, or put surrogates there for the voice to say."""
 
     def __init__(self, job: Job):
-        super().__init__(_WithMember("mask", job.mask, chain.masked), job)
+        step = _SaySurrogates(job) if chain.masks_first(job.mask) else _WithMember("mask", job.mask, chain.masked)
+        super().__init__(step, job)
 
 
 class ListenAgain(Stage):
@@ -97,6 +100,30 @@ class _WithMember(Step):
         loaded = members.load(self._spec)
         with loaded.lock:
             return self._act(loaded.member, spoken)
+
+
+class _SaySurrogates(Step):
+    """The words that `replace` would draw, all of them: speech has no coin that keeps a word."""
+
+    name = "mask"
+
+    def __init__(self, job: Job):
+        self._masker, self._strategy, self._always = job.mask, job.replace, without_coin(job.replace)
+        self._secret = job.secret
+        self._key: Secret | None = None
+
+    def setup(self) -> None:
+        members.load(self._masker)
+        members.load(self._always)
+
+    def one(self, spoken: Spoken) -> Spoken:
+        if self._key is None:  # made on the worker: a key that is no reference must not be pickled
+            self._key = draws_of(self._secret, self._strategy)
+        masker, strategy = members.load(self._masker), members.load(self._always)
+        with strategy.lock:
+            edits = strategy.member.replace(spoken.utterance, self._key)
+        with masker.lock:
+            return chain.masked(masker.member, spoken, lambda _: edits)
 
 
 class _Anonymise(Step):

@@ -125,9 +125,7 @@ class _Replace(Step):
 
     def __init__(self, strategy: Spec, secret: Secret):
         self._spec, self._secret = strategy, secret
-        # The same strategy without a coin: it replaces every unit.
-        kept = tuple(option for option in strategy.options if option[0] not in ("p", "target_epsilon", "p_mode"))
-        self._always = Spec(strategy.family, strategy.name, kept)
+        self._always = chain.without_coin(strategy)
         self._lists: dict[str, dict[str, float]] | None = None
         self._key: Secret | None = None  # made on the worker: a key that is no reference must not be pickled
 

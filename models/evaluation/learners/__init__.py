@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from sottovoce.models.evaluation.learners.lexicon import Lexicon
 from sottovoce.models.speech.audio import Speech
+from sottovoce.models.speech.lexicon import Lexicon
 
 TABLE = {
     "map": "sottovoce.models.evaluation.learners.map_adapted:MapAdapted",

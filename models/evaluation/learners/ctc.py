@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sottovoce.models.evaluation.learners import Example
-from sottovoce.models.evaluation.learners.lexicon import ALL_PHONES, Lexicon
 from sottovoce.models.evaluation.learners.word_loop import WordLoop
 from sottovoce.models.settings import require
 from sottovoce.models.speech.audio import Speech, resample
+from sottovoce.models.speech.lexicon import ALL_PHONES, Lexicon
 from sottovoce.models.speech.mel_bands import BANDS, RATE_HZ, log_bands
 
 LABEL = {phone: number for number, phone in enumerate(ALL_PHONES, 1)}  # 0 is the blank

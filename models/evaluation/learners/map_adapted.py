@@ -19,11 +19,11 @@ import numpy as np
 
 from sottovoce.models.errors import RunError
 from sottovoce.models.evaluation.learners import Example
-from sottovoce.models.evaluation.learners.lexicon import Lexicon
 from sottovoce.models.evaluation.learners.sphinx_model import write_definition, write_weights
 from sottovoce.models.settings import require
 from sottovoce.models.speech import sphinx
 from sottovoce.models.speech.audio import Speech
+from sottovoce.models.speech.lexicon import Lexicon
 
 INSTALL = "apt-get install sphinxtrain sphinxbase-utils"
 FRONT_END = ("-lowerf", "-upperf", "-nfilt", "-transform", "-lifter", "-remove_noise")

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sottovoce.models.ledger.entries import LedgerEntry
+from sottovoce.models.records import Edit
 from sottovoce.models.speech.audio import Speech
+
+if TYPE_CHECKING:
+    from sottovoce.models.speech.spoken import Spoken
 
 TABLE = {
     "silence": "sottovoce.models.speech.mask.fill:Silence",
     "tone": "sottovoce.models.speech.mask.fill:Tone",
     "noise": "sottovoce.models.speech.mask.fill:Noise",
+    "surrogate": "sottovoce.models.speech.mask.surrogate:Surrogate",
 }
 
 
@@ -30,3 +36,11 @@ class Masker(Protocol):
         """The samples [begin, end) that `mask` overwrites, guard bands included: for measuring."""
 
     def ledger(self) -> LedgerEntry: ...
+
+
+class BeforeVoice(ABC):
+    """Besides being a Masker: one that comes before the voice, which then says what stands in place of the masked words."""
+
+    @abstractmethod
+    def respoken(self, spoken: Spoken, edits: Sequence[Edit]) -> Spoken:
+        """Without the sensitive words; with those of `edits`, for a voice that speaks from phones to say."""

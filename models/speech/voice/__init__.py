@@ -65,3 +65,7 @@ class TakesBatches(ABC):
     @abstractmethod
     def transform_many(self, items: Sequence[tuple[Utterance, Speech, Sequence[Word]]], secret: Secret) -> list[Voiced]:
         """One Voiced for each item; an error spoils the batch, whose items are then given to `transform` one by one."""
+
+
+class SpeaksFromPhones:
+    """Besides being an Anonymiser: a voice that also says words which are not in the recording, if it is told their phones."""

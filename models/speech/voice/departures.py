@@ -58,12 +58,14 @@ class Departures:
 
     def lengths(self, track: PhoneTrack, log_pool: np.ndarray, jitter: np.ndarray) -> np.ndarray:
         expected = self.network.duration(segment_inputs(track), np.tile(self.middle, (len(track.phone), 1)))[:, 0]
-        departed = centred((np.log(np.maximum(track.source_length, 1)) - expected)[:, None], track.phone)[:, 0]
+        own = np.where(track.unheard, SILENCE, track.phone)
+        departed = centred((np.log(np.maximum(track.source_length, 1)) - expected)[:, None], own)[:, 0]
         return whole_frames(track, np.exp(log_pool + np.clip(departed, -FURTHEST, FURTHEST) + jitter))
 
     def told(self, said: PhoneTrack, pooled: np.ndarray) -> np.ndarray:
         at, rows = said.source_positions(), np.arange(len(self.prosody))
-        told = pooled + FOLLOWED * np.stack([np.interp(at, rows, column) for column in self.prosody.T], axis=1)
+        moved = np.stack([np.interp(at, rows, column) for column in self.prosody.T], axis=1)
+        told = pooled + FOLLOWED * moved * ~said.unheard[said.owner, None]
         told[:, 0] = np.clip(told[:, 0], QUIETEST, LOUDEST)
         told[:, 2] = np.clip(told[:, 2], 0, 1)
         return told.astype(np.float32)

@@ -54,6 +54,11 @@ class PhoneTrack:
         return self.phone[self.owner] != SILENCE
 
     @property
+    def unheard(self) -> np.ndarray:
+        """Whether each segment is a phone that the source never said: of a surrogate, which has no sound to take after."""
+        return (self.phone != SILENCE) & (self.source_length == 0)
+
+    @property
     def left_out(self) -> np.ndarray:
         """Whether each segment is the silence in place of a word that must not be said."""
         return (self.phone == SILENCE) & (self.word >= 0)
@@ -69,14 +74,16 @@ class PhoneTrack:
 
 
 def track_of(words: Sequence[Word], frames: int) -> PhoneTrack:
-    """The phones of aligned words, silence between them."""
+    """The phones of aligned words, silence between them. Phones of words that last no time are segments without length."""
     segments: list[tuple[int, int, int]] = []  # phone, begin, word
     at = 0
     for index, word in enumerate(words):
         for phone in word.phones:
             begin = max(round(phone.begin_s * FRAMES_PER_S) + LEAD, at)
             end = min(round(phone.end_s * FRAMES_PER_S) + LEAD, frames)
-            if end <= begin or NUMBER.get(phone.label, SILENCE) == SILENCE:
+            said = phone.begin_s < phone.end_s
+            begin, end = (begin, end) if said else (min(begin, frames), min(begin, frames))
+            if (said and end <= begin) or NUMBER.get(phone.label, SILENCE) == SILENCE:
                 continue
             if begin - at >= SHORTEST_PAUSE:
                 segments.append((SILENCE, at, -1))

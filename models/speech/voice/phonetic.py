@@ -22,7 +22,7 @@ from sottovoce.models.settings import require
 from sottovoce.models.speech.audio import Speech, level, resample
 from sottovoce.models.speech.audio_refusals import AudioNotFinite
 from sottovoce.models.speech.masked_words import mark
-from sottovoce.models.speech.voice import Slices, Voiced, phone_network
+from sottovoce.models.speech.voice import Slices, SpeaksFromPhones, Voiced, phone_network
 from sottovoce.models.speech.voice import pool as pools
 from sottovoce.models.speech.voice.departures import Departures
 from sottovoce.models.speech.voice.fargan import Fargan
@@ -30,6 +30,7 @@ from sottovoce.models.speech.voice.opus_features import HOP, RATE_HZ, Analysis
 from sottovoce.models.speech.voice.phone_track import (
     FRAMES_PER_S,
     LEAD,
+    SILENCE,
     PhoneTrack,
     repaused,
     silenced,
@@ -42,6 +43,7 @@ from sottovoce.models.speech.voice.pseudo_speaker import PseudoSpeakerOptions, P
 from sottovoce.models.speech.voice.say_phones import PEAK, Part, PseudoVoice, retimed, say
 
 PAUSE_RATE = 0.13  # of the borders between words: as often as LibriSpeech's and AN4's speakers pause
+USUAL_LEVEL = 0.05  # where nothing of the source is left to take the level of
 LEFT_OUT_FRAMES = 30  # of silence in place of words that are not said, however long they were
 
 
@@ -68,7 +70,7 @@ class Analysed:
 
 
 @dataclass(frozen=True)
-class Phonetic(PseudoSpeakerOptions):
+class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
     """`prosody`: the share of loudness, pitch, voicing, lengths and pauses that comes from the pool, 0 to 1; or
     `departures`: all of it, and what the source does otherwise with lengths, loudness and voicing, freed of its habits.
 
@@ -112,7 +114,7 @@ class Phonetic(PseudoSpeakerOptions):
         analysed = self._parts["analysis"](_without_sound(speech, [words[index] for index in left_out]))
         whole = track_of(words, len(analysed))
         heard_words, track = silenced(whole, left_out), without_words(whole, left_out, LEFT_OUT_FRAMES)
-        if not track.speech.any():
+        if not (track.phone != SILENCE).any():
             raise NothingToSay
         draw = secret.generator("voice.phonetic", utterance.dialogue_id, utterance.id)
         heard = Analysed(utterance, speech, analysed)
@@ -125,7 +127,8 @@ class Phonetic(PseudoSpeakerOptions):
         if self.assign == "slice" and slices is not None:
             parts = self._cast(heard, secret, said, slices(moved, mark(utterance.text, utterance.spans, moved)))
         samples = self._parts["vocoder"].speak(say(self._parts["network"], parts, said, source, draw))
-        loud = _speech_level(resample(speech, RATE_HZ).samples, heard_words) / max(_speech_level(samples, said), 1e-9)
+        loud = _speech_level(resample(speech, RATE_HZ).samples, heard_words) or USUAL_LEVEL
+        loud /= max(_speech_level(samples, said), 1e-9)
         gain = min(loud, PEAK / max(float(np.max(np.abs(samples))), 1e-9))
         return Voiced(Speech((samples * gain).astype(np.float32), RATE_HZ), moved, unsaid=True)
 
@@ -187,9 +190,9 @@ def _without_sound(speech: Speech, words: Sequence[Word]) -> Speech:
 
 
 def _speech_level(samples: np.ndarray, track: PhoneTrack) -> float:
-    """Root mean square where somebody speaks."""
+    """Root mean square where somebody speaks, 0 where nobody does."""
     spoken = np.repeat(track.speech, HOP)[: len(samples)]
-    return level(samples[: len(spoken)][spoken])
+    return level(samples[: len(spoken)][spoken[: len(samples)]]) if spoken.any() else 0.0
 
 
 def _moved(words: Sequence[Word], said: PhoneTrack) -> tuple[Word, ...]:

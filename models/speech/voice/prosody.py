@@ -52,7 +52,8 @@ class Shared:
         return mixed_lengths(track, log_pool, self.share, jitter)
 
     def told(self, said: PhoneTrack, pooled: np.ndarray) -> np.ndarray:
-        return (1 - self.share) * moved(self.prosody, said.source_positions()) + self.share * pooled
+        told = (1 - self.share) * moved(self.prosody, said.source_positions()) + self.share * pooled
+        return np.where(said.unheard[said.owner, None], pooled, told)
 
 
 def source_prosody(features: np.ndarray, track: PhoneTrack) -> np.ndarray:
@@ -98,11 +99,11 @@ def mixed_lengths(track: PhoneTrack, log_pool: np.ndarray, share: float, jitter:
 
     Of the tempo, too, only 1 - share is the source's.
     """
-    own, phones = track.length.astype(np.float64), track.phone != SILENCE
+    own, phones = track.length.astype(np.float64), (track.phone != SILENCE) & ~track.unheard
     pool = np.exp(log_pool)
     if phones.any():
         pool = pool * (own[phones].sum() / pool[phones].sum()) ** (1 - share)
-    wanted = own ** (1 - share) * pool**share * np.exp(jitter)
+    wanted = np.where(track.unheard, pool, own ** (1 - share) * pool**share) * np.exp(jitter)
     return whole_frames(track, wanted)
 
 

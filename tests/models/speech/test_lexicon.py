@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sottovoce.models.evaluation.learners.lexicon import ALL_PHONES, Lexicon
 from sottovoce.models.speech.align.readings import as_said
+from sottovoce.models.speech.lexicon import ALL_PHONES, Lexicon
 
 
 def test_words_letters_and_unknown_names_have_a_sound() -> None:
