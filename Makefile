@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OUT ?= out/demo
 
-.PHONY: help setup demo test check types quick-tests lock corpus bench bench-text model voice clean flink-up flink-down test-flink test-slurm test-kubernetes test-airflow
+.PHONY: help setup demo serve test check types quick-tests lock corpus bench bench-text model voice clean flink-up flink-down test-flink test-slurm test-kubernetes test-airflow
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
@@ -26,6 +26,10 @@ $(READY): requirements.txt setup.py pyproject.toml
 
 demo: $(READY) ## sanitise the bundled demo corpus on the local runner
 	$(BIN)/sottovoce sanitize --input examples/demo --config examples/demo/job.yaml --output $(OUT)
+
+PORT ?= 5000
+serve: $(READY) ## start the service on this machine: http://127.0.0.1:5000
+	$(BIN)/sottovoce serve --port $(PORT) --set audio.transcribe=moonshine
 
 # Audio tests speak with flite and espeak-ng; they skip, and say so, where these are absent.
 test: $(READY) ## set everything up and run all tests

@@ -48,6 +48,7 @@ COMMANDS = {
         "sottovoce.pipelines.commands.evaluate_training",
         "what each way of training understands, gives away and costs",
     ),
+    "serve": ("sottovoce.pipelines.commands.serve", "the models over HTTP, and a page to try them"),
     "budget edp": ("sottovoce.pipelines.commands.budget_edp", "plan the epsilon of private training"),
 }
 

@@ -78,11 +78,20 @@ def resample(speech: Speech, rate_hz: int) -> Speech:
 
 def to_flac(speech: Speech) -> bytes:
     """A 16-bit FLAC file that holds the samples and nothing else: no tags, no times, no names."""
+    return _to_file(speech, "FLAC")
+
+
+def to_wav(speech: Speech) -> bytes:
+    """The same as a WAV file, for whoever plays or reads nothing else."""
+    return _to_file(speech, "WAV")
+
+
+def _to_file(speech: Speech, container: str) -> bytes:
     import soundfile
 
     out = io.BytesIO()
     pcm = np.clip(np.round(speech.samples.astype(np.float64) * 32768), -32768, 32767).astype(np.int16)
-    soundfile.write(out, pcm, speech.rate_hz, format="FLAC", subtype="PCM_16")
+    soundfile.write(out, pcm, speech.rate_hz, format=container, subtype="PCM_16")
     return out.getvalue()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -136,11 +136,17 @@ class SpeechChain:
         return self.cut(self.protected(spoken))
 
     def protected(self, spoken: Spoken) -> Spoken:
-        """Everything before the cut. What is aligned already is not aligned again, unless the voice comes first."""
-        steps = order(self.align_on, self.edits_of is not None and isinstance(self.masker, BeforeVoice))
-        for name in steps[steps[0] == "align" and bool(spoken.words) : -1]:
+        """Everything before the cut."""
+        *_, last = self.steps(spoken)
+        return last
+
+    def steps(self, spoken: Spoken) -> Iterator[Spoken]:
+        """The same one by one, for whoever may stop in between. What is aligned already is not aligned again, unless the
+        voice comes first."""
+        names = order(self.align_on, self.edits_of is not None and isinstance(self.masker, BeforeVoice))
+        for name in names[names[0] == "align" and bool(spoken.words) : -1]:
             spoken = self._timed(name, self._step(name), spoken)
-        return spoken
+            yield spoken
 
     def align(self, spoken: Spoken) -> Spoken:
         return self._timed("align", self._step("align"), spoken)

@@ -8,26 +8,16 @@ from __future__ import annotations
 
 import dataclasses
 
-from sottovoce.models.errors import Refusal
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Utterance
 from sottovoce.models.settings import Spec
 from sottovoce.models.speech.audio import Speech
+from sottovoce.models.speech.recognise import is_transcript, written_down
 from sottovoce.models.speech.spoken import Spoken
 from sottovoce.transforms.engine import members
 from sottovoce.transforms.engine.job import Job
 from sottovoce.transforms.engine.stage import Stage, Step
 from sottovoce.transforms.speech.load import LoadAudio
-
-
-class NothingHeard(Refusal):
-    code = "nothing_heard"
-    allowed = "speech in which the recogniser of audio.transcribe hears at least one word"
-
-
-def has_transcript(utterance: Utterance) -> bool:
-    """A text in which nothing can be spoken, such as "-", stands for none."""
-    return any(map(str.isalnum, utterance.text))
 
 
 class TranscribeUtterances(Stage):
@@ -55,15 +45,12 @@ class _Transcribe(Step):
     def _written_down(self, utterance: Utterance, speech: Speech) -> Utterance:
         loaded = members.load(self._spec)
         with loaded.lock:
-            heard = dataclasses.replace(utterance, text=loaded.member.transcribe(speech))
-        if not has_transcript(heard):
-            raise NothingHeard
-        return heard
+            return dataclasses.replace(utterance, text=written_down(loaded.member, speech))
 
 
 class _Speech(_Transcribe):
     def one(self, spoken: Spoken) -> Spoken:
-        if has_transcript(spoken.utterance):
+        if is_transcript(spoken.utterance.text):
             return spoken
         return dataclasses.replace(spoken, utterance=self._written_down(spoken.utterance, spoken.speech))
 
@@ -74,7 +61,7 @@ class _Utterances(_Transcribe):
         self._load = load
 
     def one(self, utterance: Utterance) -> Utterance:
-        if has_transcript(utterance) or utterance.audio is None:
+        if is_transcript(utterance.text) or utterance.audio is None:
             return utterance
         return self._written_down(utterance, self._load(utterance))
 

@@ -26,6 +26,11 @@ class StillHeard(Refusal):
     allowed = "speech in which no removed word is heard after masking"
 
 
+class NothingHeard(Refusal):
+    code = "nothing_heard"
+    allowed = "speech in which the recogniser of audio.transcribe hears at least one word"
+
+
 class Listener(Protocol):
     def setup(self) -> None:
         """Load what is heavy. Called once per worker process."""
@@ -41,6 +46,18 @@ class Recogniser(ABC):
 
     @abstractmethod
     def transcribe(self, speech: Speech) -> str: ...
+
+
+def is_transcript(text: str) -> bool:
+    """A text in which nothing can be spoken, such as "-", stands for none."""
+    return any(map(str.isalnum, text))
+
+
+def written_down(recogniser: Recogniser, speech: Speech) -> str:
+    text = recogniser.transcribe(speech)
+    if not is_transcript(text):
+        raise NothingHeard
+    return text
 
 
 def refuse_if_heard(listener: Listener, speech: Speech, text: str, words: Sequence[Word], masked: MaskedWords) -> None:

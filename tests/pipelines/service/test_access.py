@@ -1,0 +1,77 @@
+"""Who may call: tokens are checked, loopback alone goes without, other pages stay outside, headers are safe."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from service import serving, settings
+
+from sottovoce.models.errors import SettingsError
+from sottovoce.pipelines.service.tokens import add_token, read_tokens
+
+ASKED = {"json": {"text": "call alice", "strategy": "consistent"}}
+
+
+@pytest.fixture(scope="module")
+def callers(tmp_path_factory):
+    file = str(tmp_path_factory.mktemp("callers") / "tokens")
+    tokens = {name: add_token(file, name) for name in ("alice", "bob")}
+    with serving(tokens=read_tokens(file), host="0.0.0.0") as client:
+        yield client, {name: {"Authorization": f"Bearer {token}"} for name, token in tokens.items()}, file
+
+
+def test_without_a_token_nothing_but_health_and_page_is_answered(callers):
+    client, headers, _ = callers
+    assert client.get("/health").status_code == 200
+    for wrong in ({}, {"Authorization": "Bearer x"}, {"Authorization": "Basic YTpi"}):
+        answer = client.post("/v1/replace", **ASKED, headers=wrong)
+        assert answer.status_code == 401 and answer.headers["www-authenticate"] == "Bearer"
+        assert client.get("/metrics", headers=wrong).status_code == 401
+    assert client.post("/v1/replace", **ASKED, headers=headers["bob"]).status_code == 200
+
+
+def test_the_file_of_tokens_holds_hashes_and_is_not_for_others(callers):
+    _, headers, file = callers
+    assert not any(row["Authorization"].split()[1] in Path(file).read_text() for row in headers.values())
+    assert os.stat(file).st_mode & 0o077 == 0
+    with pytest.raises(SettingsError, match="stands in"):
+        add_token(file, "bob")
+
+
+def test_whoever_can_be_reached_by_others_needs_tokens():
+    with pytest.raises(SettingsError, match="--tokens"):
+        settings(host="0.0.0.0")
+
+
+@pytest.mark.parametrize(
+    "content, told", [("", "no token"), ("bob secret", "line 1"), (f"a {'0' * 64}\na {'1' * 64}", "twice")]
+)
+def test_a_file_that_is_no_list_of_hashes_is_refused(tmp_path, content, told):
+    (tmp_path / "t").write_text(content)
+    with pytest.raises(SettingsError, match=told):
+        read_tokens(str(tmp_path / "t"))
+
+
+def test_a_page_of_somebody_else_reads_nothing_unless_it_was_named():
+    page = {"Origin": "https://elsewhere.example"}
+    with serving() as client:
+        assert "access-control-allow-origin" not in client.post("/v1/replace", **ASKED, headers=page).headers
+        renamed = client.post("/v1/replace", **ASKED, headers={"Host": "elsewhere.example"})
+        assert renamed.status_code == 421, "a foreign name that was made to point at this machine"
+    with serving(origins=("https://elsewhere.example",)) as client:
+        answer = client.post("/v1/replace", **ASKED, headers=page)
+        assert answer.headers["access-control-allow-origin"] == page["Origin"]
+
+
+def test_every_answer_has_an_id_of_ours_and_safe_headers():
+    with serving() as client:
+        for answer in (client.get("/health"), client.get("/nowhere"), client.post("/v1/detect", json={})):
+            assert answer.headers["cache-control"] == "no-store"
+            assert answer.headers["x-content-type-options"] == "nosniff"
+            assert "default-src 'self'" in answer.headers["content-security-policy"]
+            assert len(answer.headers["x-request-id"]) == 16
+            assert "server" not in answer.headers
+        chosen = client.get("/health", headers={"X-Request-Id": "mine"})
+        assert chosen.headers["x-request-id"] != "mine", "what a caller chose would be written down"
