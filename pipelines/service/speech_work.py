@@ -115,14 +115,11 @@ class SpeechWork:
         )
 
     def _chain(self, item: SpeechItem) -> chain.SpeechChain:
-        loaded = {family: members.load(self._settings.specs[family]).member for family in STEPS}
-        if item.voice is not None:
-            loaded["voice"] = members.load(item.voice).member
+        specs = self._settings.specs | ({"voice": item.voice} if item.voice is not None else {})
+        align, voice, mask, relisten = (members.load(specs[family]).member for family in STEPS)
+        audio_settings = self._settings.audio
         return chain.SpeechChain(
-            *(loaded[family] for family in STEPS),
-            self._settings.slicer,
-            item.draws.secret,
-            self._settings.audio.align_on,
+            align, voice, mask, relisten, self._settings.slicer, item.draws.secret, audio_settings.align_on
         )
 
     def _steps(self, item: SpeechItem, steps: chain.SpeechChain, spoken: Spoken) -> Any:
