@@ -22,6 +22,7 @@ TABLES = {
     "corpus": "sottovoce.models.corpus",
     "detect": "sottovoce.models.text.detect",
     "replace": "sottovoce.models.text.replace",
+    "rewrite": "sottovoce.models.text.rewrite",
     "align": "sottovoce.models.speech.align",
     "voice": "sottovoce.models.speech.voice",
     "mask": "sottovoce.models.speech.mask",
@@ -32,7 +33,7 @@ TABLES = {
     "export": "sottovoce.models.export",
     "launch": "sottovoce.models.launch",
 }
-FAMILIES = ("detect", "replace", "align", "voice", "mask", "relisten")  # the mechanisms that a job chooses
+FAMILIES = ("detect", "replace", "rewrite", "align", "voice", "mask", "relisten")  # the mechanisms that a job chooses
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from sottovoce.pipelines import cli
 GUEST = '''
 """Members of a guest: as little as the Protocols allow."""
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import apache_beam as beam
@@ -33,6 +33,7 @@ from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Edit, Safe, Source, Span, Utterance, Word
 from sottovoce.models.speech.audio import Speech
 from sottovoce.models.speech.voice import Voiced
+from sottovoce.models.text.rewrite import RewritesEach
 from sottovoce.transforms.engine.stage import Outputs
 from sottovoce.transforms.sinks.sink import Sink
 from sottovoce.transforms.write.rows import to_row
@@ -57,6 +58,16 @@ class Strategy:
     def cost(self, utterance): return 0.0
     def costs(self, utterance, secret): return {}
     def ledger(self, detector=None): return entry("replace")
+
+
+@dataclass
+class Rewriter(RewritesEach):
+    def setup(self): pass
+    def released(self, sinks): return ("that there was a text",)
+    def serves(self, sink): return None
+    def rewrite(self, utterance, secret): return replace(utterance, text=f"{utterance.text} guest", slots=())
+    def cost(self): return 1.0
+    def ledger(self, detector=None): return entry("rewrite")
 
 
 @dataclass
@@ -198,6 +209,7 @@ def run(args):
 FAMILIES = {
     "detect": "Detector",
     "replace": "Strategy",
+    "rewrite": "Rewriter",
     "align": "Aligner",
     "voice": "Voice",
     "mask": "Mask",
@@ -258,12 +270,12 @@ def test_a_run_with_a_guest_in_every_family_reaches_the_report(guest, tmp_path, 
 
 
 @pytest.mark.slow
-def test_a_guest_reads_its_own_format(guest, tmp_path, secret_file):
+def test_a_guest_reads_its_own_format_and_rewrites_it(guest, tmp_path, secret_file):
     corpus = tmp_path / "lines.guest"
     corpus.write_text("call anna\nturn it on\n")
     flags = ["--input", corpus, "--output", tmp_path / "out", "--secret-file", secret_file]
-    sottovoce("sanitize", *flags, "--set=sinks={stt_lm: 1}", "--set=detect=rules")
-    assert {row["text"] for row in rows(only_run(tmp_path / "out"), "stt_lm")} == {"call anna", "turn it on"}
+    sottovoce("sanitize", *flags, "--set=sinks={stt_lm: 1}", "--set=detect=rules", "--set=rewrite=guest")
+    assert {row["text"] for row in rows(only_run(tmp_path / "out"), "stt_lm")} == {"call anna guest", "turn it on guest"}
 
 
 def test_a_guest_launcher_gets_the_job(guest, tmp_path):

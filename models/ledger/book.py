@@ -15,23 +15,32 @@ from typing import Any
 from sottovoce.models.errors import RunError, SettingsError
 from sottovoce.models.ledger.entries import LedgerEntry
 
-RELEASED_BY_EVERY_RUN = (
+RELEASED_AS_SAID = (
     "the language of each record, where the corpus states it",
     "where each sensitive stretch stood and of which kind it was, wherever the replacement shows it",
+)
+
+RELEASED_BY_EVERY_RUN = (
     "the counts of this run: records read, dialogues, failures by reason, seconds of speech and of each stage, and how many "
     "labelled slots of each type there are and how many the detector had missed",
 )
 
-NOT_PROTECTED_BY_ANY_RUN = (
+NOT_PROTECTED_AS_SAID = (
     "what the detectors miss: it is published as it was said, and no figure below covers it",
     "what a whole sentence gives away without naming anybody: a rare illness, a job, an event in the news",
     "that records of one person may be recognised as alike by their wording or their topic",
+)
+
+NOT_PROTECTED_BY_ANY_RUN = (
     "the corpus against whoever holds the secret of the run: every draw can be repeated with it",
 )
 
 
-def open_book(run_id: str, created: str, entries: Iterable[LedgerEntry], released: Iterable[str]) -> dict[str, Any]:
-    """The content of `ledger.json`; `released` is what the sinks of the run say that a reader learns exactly.
+def open_book(
+    run_id: str, created: str, entries: Iterable[LedgerEntry], released: Iterable[str], as_said: bool = True
+) -> dict[str, Any]:
+    """The content of `ledger.json`; `released` is what the sinks of the run say that a reader learns exactly. `as_said`: a
+    record of the run is a record of the corpus with some words changed, and not what a crowd has in common.
 
     Raises SettingsError with every fault of every entry.
     """
@@ -45,8 +54,10 @@ def open_book(run_id: str, created: str, entries: Iterable[LedgerEntry], release
     return {
         "run_id": run_id,
         "created": created,
-        "released_exactly": list(dict.fromkeys([*released, *RELEASED_BY_EVERY_RUN])),
-        "not_protected": list(NOT_PROTECTED_BY_ANY_RUN),
+        "released_exactly": list(
+            dict.fromkeys([*released, *(RELEASED_AS_SAID if as_said else ()), *RELEASED_BY_EVERY_RUN])
+        ),
+        "not_protected": [*(NOT_PROTECTED_AS_SAID if as_said else ()), *NOT_PROTECTED_BY_ANY_RUN],
         "mechanisms": [_row_of(entry) for entry in unique],
     }
 

@@ -128,7 +128,7 @@ def unbounded_replacement(ledger: Mapping[str, Any]) -> str | None:
 
     What such a model gives away it has from the texts, so it is bounded by what the replacement gives.
     """
-    rows = [row for row in ledger["mechanisms"] if row["stage"] in ("replace", "release")]
+    rows = [row for row in ledger["mechanisms"] if row["stage"] in ("replace", "rewrite", "release")]
     figures = [epsilon for row in rows for epsilon in (row["sound"] or {"unit": math.inf}).values()]
     if figures and max(figures) < math.inf:
         return None

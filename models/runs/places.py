@@ -13,6 +13,7 @@ OUT/private/                            mode 0700, files 0600; a bucket needs an
            /cumulative_ledger.json      what all runs together have taken and spent
            /forgotten/*.parquet         keyed marks of people and dialogues that no run takes again
            /lists/<run id>.json         values counted in the corpus, with their noise: released once, used by every repetition
+                /<run id>.<count>-*     templates and values that a crowd said, with their noise: the same
            /erasures/<name>/            receipts of `sottovoce forget`; of one that was cut off, what it has still to do
            /runs/<run id>/work/         in progress: staged slices, notes of shards, tally; gone at the commit
                          /state/        dialogues taken, speakers charged: keyed hashes
@@ -147,6 +148,10 @@ class RunPlaces:
     def lists(self) -> str:
         """Beside the run's own folder, which a repetition of the run begins by removing."""
         return self.output.private("lists", f"{self.name}.json")
+
+    def crowd(self, count: str) -> str:
+        """Beside the run's own folder for the same reason: how the names of a count's shards begin; `*` for all counts."""
+        return self.output.private("lists", f"{self.name}.{count}")
 
     def training(self, *parts: str) -> str:
         return self.private(TRAINING, *parts)

@@ -16,14 +16,16 @@ from sottovoce.models.forget import receipt
 from sottovoce.models.forget.counts import counts_without
 from sottovoce.models.ledger import book
 from sottovoce.models.runs.places import COMMITTED, FAILURES
+from sottovoce.models.settings import read_spec
 from sottovoce.models.text.detect.labelled_slots import measured_again
+from sottovoce.models.text.rewrite import NONE
 from sottovoce.models.training.rows import SINK
 from sottovoce.pipelines.forget.erase_run import RunErasure
 from sottovoce.pipelines.forget.erasure_plan import Plan
 from sottovoce.pipelines.sanitize.report import BEFORE_THE_SINKS, failure_summaries, report_of
 from sottovoce.pipelines.sanitize.run_files import open_committed
 from sottovoce.pipelines.sanitize.run_folder import json_bytes
-from sottovoce.transforms.sinks import sink_class
+from sottovoce.transforms.sinks import sink_class, stages_of
 
 LEDGER, REPORT, CONFIG = "ledger.json", "report.html", "config.yaml"
 
@@ -77,7 +79,7 @@ def path_of(sink: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
     """The stages that an utterance on its way to a sink goes through, in order; without a sink, those before the route."""
     if not sink:
         return BEFORE_THE_SINKS
-    stages = sink_class(sink).stages
+    stages = stages_of(sink, read_spec("rewrite", settings.get("rewrite", NONE)).name)
     if sink_class(sink).needs_audio and settings["audio"]["align_on"] == "anonymised":
         swapped = {"align": "voice", "voice": "align"}
         stages = tuple(swapped.get(stage, stage) for stage in stages)

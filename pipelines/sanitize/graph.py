@@ -12,6 +12,7 @@ from sottovoce.models.forget.whose import OwnedFailure
 from sottovoce.models.records import Failure, Source
 from sottovoce.models.runs.places import FAILURES
 from sottovoce.models.tally import Tally
+from sottovoce.models.text.rewrite import NONE
 from sottovoce.transforms.engine.hints import gpu_hints
 from sottovoce.transforms.engine.job import Job
 from sottovoce.transforms.engine.stage import TALLY, scrub_errors, uncounted
@@ -24,6 +25,7 @@ from sottovoce.transforms.read.read_corpus import Corpus, ReadCorpus
 from sottovoce.transforms.sinks import sink_class
 from sottovoce.transforms.sinks.route import RouteDialogues
 from sottovoce.transforms.speech.transcribe import TranscribeUtterances
+from sottovoce.transforms.text.crowd import ReleaseCrowd, releases_templates
 from sottovoce.transforms.text.stages import AddLabelledSlots, DetectEntities, IndexLabelledSlots
 from sottovoce.transforms.text.value_distribution import CountValues, counting_of
 from sottovoce.transforms.write.rows import Row, to_row
@@ -61,13 +63,17 @@ def build_graph(pipeline: beam.Pipeline, job: Job, corpus: Corpus) -> None:
     detected = follow(detected | "LabelledSlots" >> AddLabelledSlots(job).with_resource_hints(**hints))
     if job.nightly:
         detected = follow(detected | "ChargeSpeakers" >> ChargeSpeakers(job, corpus.records))
-    if counting_of(job.replace) is not None:
+    if job.rewrite.name == NONE and counting_of(job.replace) is not None:
         job = dataclasses.replace(job, corpus_values=detected | "CountValues" >> CountValues(job))
     routed = detected | "Route" >> RouteDialogues(job.sinks, job.secret)
     tallies.append(routed[TALLY])
+    texts = {sink: routed[sink] for sink in job.sinks}
+    if releases_templates(job.rewrite):
+        crowd = texts | "Crowd" >> ReleaseCrowd(job, corpus.records)
+        texts = {sink: follow(outputs, sink) for sink, outputs in crowd.items()}
     for sink in job.sinks:
         branch = sink_class(sink)
-        rows = follow(routed[sink] | sink >> branch(job), sink)
+        rows = follow(texts[sink] | sink >> branch(job), sink)
         write = WriteShards(
             job.places, sink, branch.record_type, job.shards[sink], job.secret, branch.assemble, job.forget
         )

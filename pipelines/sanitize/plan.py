@@ -7,7 +7,7 @@ import psutil
 from sottovoce.models.settings import FAMILIES, Spec
 from sottovoce.transforms.engine.job import Job
 from sottovoce.transforms.read.read_corpus import Corpus
-from sottovoce.transforms.sinks import sink_class
+from sottovoce.transforms.sinks import stages_of
 
 LOCAL_BYTES_PER_SHUFFLED_BYTE = 4  # measured on the local runner
 RECORD_OVERHEAD_BYTES = 200  # ids, source and offsets that travel with a text
@@ -21,7 +21,7 @@ def print_plan(job: Job, corpus: Corpus, runner: str) -> None:
     print(f"output   {job.places.output.uri}")  # the name of the run depends on the secret, which may not be made yet
     print("stages   read -> detect -> route by dialogue, then for each sink:")
     for sink, weight in job.sinks.items():
-        way = " -> ".join((*sink_class(sink).stages, "write"))
+        way = " -> ".join((*stages_of(sink, job.rewrite.name), "write"))
         print(f"  {sink:<7} {weight / total:6.1%} of dialogues, {job.shards[sink]} shard(s): {way}")
     for family in FAMILIES:
         print(f"{family:<8} {_describe(getattr(job, family))}")

@@ -231,7 +231,7 @@ def _stage_summaries(stages: Mapping[str, Any], sinks: Iterable[str]) -> tuple[S
     of_sinks = [stage for sink in sinks for stage in sink_class(sink).stages]
     return tuple(
         StageSummary(name, stage["received"], stage["passed"], stage["seconds"])
-        for name in dict.fromkeys((*BEFORE_THE_SINKS, *of_sinks, "write"))
+        for name in dict.fromkeys((*BEFORE_THE_SINKS, "rewrite", *of_sinks, "write"))
         if (stage := stages.get(name))
     )
 

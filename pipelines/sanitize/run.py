@@ -20,7 +20,7 @@ from apache_beam.io.filesystems import FileSystems
 from apache_beam.runners.runner import PipelineState
 from rich.console import Console
 
-from sottovoce.models.errors import DEBUG, RunError
+from sottovoce.models.errors import DEBUG, RunError, SettingsError
 from sottovoce.models.randomness import Secret
 from sottovoce.models.secrets.secret_reference import SecretUnavailable
 from sottovoce.pipelines.nightly.finished_runs import finished_runs, state_tables
@@ -70,6 +70,7 @@ def prepare(request: RunRequest, **changes: Any) -> Run:
     name = run_id(request.secret, job_file.identity, corpus.fingerprint, changes.get("nightly", False))
     folder = RunFolder(request.output, name)
     job = _make_job(job_file, corpus, _sinks_for(job_file, corpus), folder, request.secret)
+    _check_rewriting(job)
     options = beam_options(request.runner, request.workers, request.beam_arguments)
     job = dataclasses.replace(job, gpu_hints=gpu_hints(options), **changes)
     return Run(request, corpus, folder, job, options)
@@ -133,6 +134,14 @@ def _sinks_for(job_file: JobFile, corpus: Corpus) -> dict[str, float]:
         allowed = ", ".join(name for name in TABLE if not sink_class(name).needs_audio)
         raise RunError(f"the corpus has no audio and the job names speech sinks only; allowed: {allowed}")
     return sinks
+
+
+def _check_rewriting(job: Job) -> None:
+    """A mechanism that covers whole texts must cover every sink of the run, or what it says of a speaker would not hold."""
+    rewriter = job.rewrite.make()
+    reasons = [(sink, rewriter.serves(sink)) for sink in job.sinks]
+    if problems := [f"sinks.{sink}: with rewrite: {job.rewrite.name}, {why}" for sink, why in reasons if why]:
+        raise SettingsError(problems)
 
 
 def _make_job(job_file: JobFile, corpus: Corpus, sinks: dict[str, float], folder: RunFolder, secret: Secret) -> Job:

@@ -136,8 +136,10 @@ class RunFolder:
         """What an execution left that commits nothing, the lists that it counted included: nobody has seen what was drawn
         from them."""
         self.remove()
-        if FileSystems.exists(self.places.lists) and read_json(self.places.lists)["nonce"] == nonce:
-            FileSystems.delete([self.places.lists])
+        counted = FileSystems.match([self.places.lists, f"{self.places.crowd('*')}-*.json"])
+        for item in [item for found in counted for item in found.metadata_list]:
+            if read_json(item.path)["nonce"] == nonce:
+                FileSystems.delete([item.path])
 
     def commit(self, record: dict[str, Any]) -> None:
         self._keep_tables([note for note in self.shard_notes() if note["sink"] in KEPT_TABLES])

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from sottovoce.transforms.engine import progress
 
-STAGES = ("read", "detect", "replace", "load", "align", "voice", "mask", "relisten", "slice")
+STAGES = ("read", "detect", "replace", "rewrite", "load", "align", "voice", "mask", "relisten", "slice")
 LOOK_EVERY_S, PRINT_EVERY_S = 0.5, 5.0
 
 

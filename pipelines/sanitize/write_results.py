@@ -18,6 +18,7 @@ from sottovoce.models.ledger import book
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.runs.places import FAILURES, STATE
 from sottovoce.models.settings import FAMILIES
+from sottovoce.models.text.rewrite import NONE, ReleasesTemplates
 from sottovoce.pipelines.sanitize.job_file import JobFile
 from sottovoce.pipelines.sanitize.report import FailureSummary, failure_summaries, report_of
 from sottovoce.pipelines.sanitize.run_folder import RunFolder, read_json, write_json
@@ -27,6 +28,7 @@ from sottovoce.transforms.nightly import forgotten, taken_before
 from sottovoce.transforms.nightly.state import count_dialogues
 from sottovoce.transforms.sinks import sink_class
 from sottovoce.transforms.speech import transcribe
+from sottovoce.transforms.text.crowd import releases_templates
 from sottovoce.transforms.text.value_distribution import counting_of
 
 
@@ -48,7 +50,8 @@ def write_results(job: Job, job_file: JobFile, folder: RunFolder, duration_s: fl
         )
     created = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     entries = [*ledger_entries(job, tally["slots"]), *_ledger_of_released_again(job, again)]
-    ledger = book.open_book(folder.name, created, entries, _released(job))
+    crowd_only = releases_templates(job.rewrite)  # then it serves every sink of the run
+    ledger = book.open_book(folder.name, created, entries, _released(job), as_said=not crowd_only)
     refused = failure_summaries(failures)
     rows = dict.fromkeys(job.sinks, 0)
     for shard in shards:
@@ -68,7 +71,7 @@ def write_results(job: Job, job_file: JobFile, folder: RunFolder, duration_s: fl
             "models_loaded": tally["loads"],
             "labelled_slots": tally["slots"],
         },
-        "delta_of_lists": counting.spent[1] if (counting := counting_of(job.replace)) else 0.0,
+        "delta_of_lists": _delta_of_counts(job),
         "shards": [shard for shard in shards if shard["sink"] in job.sinks],
     }
     folder.write_text("ledger.json", book.to_json(ledger))
@@ -89,7 +92,8 @@ def ledger_entries(job: Job, slots: Mapping[str, Any]) -> list[LedgerEntry]:
     """What each mechanism of the run says of itself; `slots` are the tally's counts of labelled slots."""
     used = {family for sink in job.sinks for family in sink_class(sink).mechanisms}
     detect = job.detect.make().ledger()
-    replace = [job.replace.make().ledger(detect)] if "replace" in used else []
+    of_texts = job.replace if job.rewrite.name == NONE else job.rewrite
+    replace = [of_texts.make().ledger(detect)] if "replace" in used else []
     on_speech = [getattr(job, family).make().ledger() for family in FAMILIES if family in used - {"replace"}]
     routing = LedgerEntry(
         stage="route",
@@ -103,7 +107,18 @@ def ledger_entries(job: Job, slots: Mapping[str, Any]) -> list[LedgerEntry]:
 
 
 def _released(job: Job) -> list[str]:
-    return [line for sink in job.sinks for line in sink_class(sink).released]
+    """A sink whose texts are rewritten releases what the rewriter says, and not what the sink does otherwise."""
+    rewritten = [sink for sink in job.sinks if job.rewrite.name != NONE and "replace" in sink_class(sink).mechanisms]
+    of_sinks = [line for sink in job.sinks if sink not in rewritten for line in sink_class(sink).released]
+    return [*of_sinks, *(job.rewrite.make().released(rewritten) if rewritten else ())]
+
+
+def _delta_of_counts(job: Job) -> float:
+    """The delta that counting the corpus costs each speaker who is counted."""
+    if job.rewrite.name != NONE:
+        rewriter = job.rewrite.make()
+        return rewriter.spent[1] if isinstance(rewriter, ReleasesTemplates) else 0.0
+    return counting.spent[1] if (counting := counting_of(job.replace)) else 0.0
 
 
 class DialoguesTaken(RunError):

@@ -67,6 +67,7 @@ class Job:
     mask: Spec
     relisten: Spec
     slice: Slicer
+    rewrite: Spec = field(default_factory=lambda: Spec("rewrite", "none"))
     slots: SlotSettings = field(default_factory=SlotSettings)
     input: InputSettings = field(default_factory=InputSettings)
     audio: AudioSettings = field(default_factory=AudioSettings)

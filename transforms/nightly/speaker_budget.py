@@ -3,7 +3,8 @@
 A speaker's cost is the sum of the epsilons of the units that randomised response answered for; draws are permanent and a
 dialogue is taken once, so nothing is charged twice. Speech sinks remove their sensitive words and cost nothing here. A
 night that counts its corpus for lists of surrogates (`value_distribution.py`) charges each speaker whose values it counts
-once, whatever the sink: every night releases lists of its own.
+once, whatever the sink: every night releases lists of its own. So does a night that releases what a crowd said (`crowd.py`):
+it charges each speaker its whole epsilon once, for all that they said that night.
 
 A dialogue is within the budget or beyond it as a whole, with the turns of all its speakers: an entity that is kept in one
 turn and replaced in another is given away by the difference (`models/text/replace/surrogate.py`). So each speaker says, in the
@@ -24,12 +25,14 @@ from sottovoce.models.errors import Refusal
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Utterance
 from sottovoce.models.tally import Tally
+from sottovoce.models.text.rewrite import NONE, ReleasesTemplates
 from sottovoce.transforms.engine import members
 from sottovoce.transforms.engine.job import Job
 from sottovoce.transforms.engine.stage import FAILURES, PASSED, TALLY, Outputs, uncounted, utterance_failure
 from sottovoce.transforms.nightly.state import SPEAKERS, ReadState, WriteState, dialogue_key, speaker_key
 from sottovoce.transforms.sinks import sink_class
 from sottovoce.transforms.sinks.route import choose_sink
+from sottovoce.transforms.text.crowd import releases_templates
 from sottovoce.transforms.text.value_distribution import counting_of
 
 STAGE, CHARGES, ANSWERS = "budget", "charges", "answers"
@@ -61,7 +64,8 @@ class ChargeSpeakers(beam.PTransform):
             | "BySpeaker" >> beam.CoGroupByKey()
             | "Answer" >> beam.ParDo(_Answer(job, self._buckets)).with_outputs(CHARGES, main=ANSWERS)
         )
-        found = batches | "InBuckets" >> beam.FlatMap(_in_buckets, job.secret, self._buckets)
+        crowd = releases_templates(job.rewrite)
+        found = batches | "InBuckets" >> beam.FlatMap(_in_buckets, job.secret, self._buckets, crowd)
         parts = (
             {"found": found, "answers": answered[ANSWERS]}
             | "Join" >> beam.CoGroupByKey()
@@ -74,8 +78,13 @@ class ChargeSpeakers(beam.PTransform):
         )
 
 
-def decided_together(secret: Secret, utterance: Utterance) -> str:
-    """Utterances of one key are within the budget together, or beyond it together."""
+def decided_together(secret: Secret, utterance: Utterance, each_speaker: bool = False) -> str:
+    """Utterances of one key are within the budget together, or beyond it together.
+
+    Where a crowd is counted, no speaker's part may hang on another's budget: each turn is decided for its own speaker.
+    """
+    if each_speaker:
+        return secret.token("decided", utterance.dialogue_id, speaker_key(secret, utterance))
     return dialogue_key(secret, utterance)
 
 
@@ -95,6 +104,9 @@ def afford(asked: Iterable[Asked], spent: float, budget: float, counting_epsilon
 
 
 def _counting_epsilon(job: Job) -> float:
+    if job.rewrite.name != NONE:
+        rewriter = job.rewrite.make()
+        return rewriter.spent[0] if isinstance(rewriter, ReleasesTemplates) else 0.0
     counting = counting_of(job.replace)
     return counting.spent[0] if counting else 0.0
 
@@ -102,12 +114,21 @@ def _counting_epsilon(job: Job) -> float:
 class _Pricing(beam.DoFn):
     def __init__(self, job: Job):
         self._job, self._counting_epsilon = job, _counting_epsilon(job)
+        self._crowd = releases_templates(job.rewrite)
 
     def setup(self) -> None:
-        members.load(self._job.replace)
+        members.load(self._job.replace if self._job.rewrite.name == NONE else self._job.rewrite)
+
+    def together(self, turn: Utterance) -> str:
+        return decided_together(self._job.secret, turn, each_speaker=self._crowd)
 
     def price(self, turn: Utterance) -> tuple[dict[str, float], bool]:
         """The epsilon of each unit of the turn, and whether the count of the corpus takes values from it."""
+        if self._crowd:
+            return {}, True
+        if self._job.rewrite.name != NONE:
+            name = self._job.secret.token("charged unit", turn.dialogue_id, turn.id)
+            return {name: members.load(self._job.rewrite).member.cost()}, False
         loaded = members.load(self._job.replace)
         sink = sink_class(choose_sink(self._job.secret, turn.dialogue_id, self._job.sinks))
         with loaded.lock:
@@ -125,7 +146,7 @@ class _Ask(_Pricing):
             costs, counted = self.price(turn)
             if costs or counted:
                 place = (turn.source.file, turn.source.line)
-                yield speaker_key(secret, turn), (decided_together(secret, turn), place, costs, counted)
+                yield speaker_key(secret, turn), (self.together(turn), place, costs, counted)
 
 
 class _Answer(beam.DoFn):
@@ -160,9 +181,9 @@ class _Decide(_Pricing):
         beyond = {dialogue for dialogue, *_, fits in answers if not fits}
         passed, failures = [], []
         for turn in turns:
-            if decided_together(self._job.secret, turn) not in beyond:
+            if self.together(turn) not in beyond:
                 passed.append(turn)
-            elif self._job.beyond_budget == "replace_always":
+            elif self._job.beyond_budget == "replace_always" and self._job.rewrite.name == NONE:
                 passed.append(dataclasses.replace(turn, replace_always=True))
             elif any(self.price(turn)):
                 failures.append(utterance_failure(self._job.secret, STAGE, turn, BudgetUsedUp()))
@@ -183,8 +204,10 @@ def bucket_of(dialogue: str, buckets: int) -> int:
     return int(dialogue[:8], 16) % buckets
 
 
-def _in_buckets(batch: Sequence[Utterance], secret: Secret, buckets: int) -> Iterator[tuple[int, list[Utterance]]]:
+def _in_buckets(
+    batch: Sequence[Utterance], secret: Secret, buckets: int, each_speaker: bool
+) -> Iterator[tuple[int, list[Utterance]]]:
     found: dict[int, list[Utterance]] = {}
     for turn in batch:
-        found.setdefault(bucket_of(decided_together(secret, turn), buckets), []).append(turn)
+        found.setdefault(bucket_of(decided_together(secret, turn, each_speaker), buckets), []).append(turn)
     yield from found.items()

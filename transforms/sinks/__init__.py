@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sottovoce.models.settings import resolve
+from sottovoce.models.text.rewrite import NONE
 
 if TYPE_CHECKING:  # the command line lists the sinks without waiting for Beam
     from sottovoce.transforms.sinks.sink import Sink
@@ -19,3 +20,9 @@ TABLE = {
 
 def sink_class(name: str) -> type[Sink]:
     return resolve(TABLE[name])
+
+
+def stages_of(name: str, rewriter: str) -> tuple[str, ...]:
+    """What happens between route and write, in order, where texts are rewritten by this member (none: replaced)."""
+    stages = sink_class(name).stages
+    return stages if rewriter == NONE else tuple("rewrite" if stage == "replace" else stage for stage in stages)

@@ -10,9 +10,11 @@ import apache_beam as beam
 from sottovoce.models.forget.whose import Part
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Safe, Utterance
+from sottovoce.models.text.rewrite import NONE
 from sottovoce.transforms.engine.job import Job
 from sottovoce.transforms.engine.stage import Outputs
-from sottovoce.transforms.text.stages import ReplaceEntities
+from sottovoce.transforms.text.crowd import releases_templates
+from sottovoce.transforms.text.stages import ReplaceEntities, RewriteEach
 from sottovoce.transforms.write.rows import Row
 
 
@@ -43,7 +45,7 @@ class Sink(beam.PTransform):
 
 
 class ReplacedText(Sink):
-    """What the sinks of text have in common: replace, then make one row of each utterance."""
+    """What the sinks of text have in common: replace or rewrite, then make one row of each utterance."""
 
     mechanisms: ClassVar[tuple[str, ...]] = ("replace",)
     stages: ClassVar[tuple[str, ...]] = ("replace",)
@@ -54,8 +56,12 @@ class ReplacedText(Sink):
         raise NotImplementedError("a sink of text makes its own rows")
 
     def expand(self, batches: beam.PCollection) -> Outputs:
-        replaced = batches | ReplaceEntities(self._job)
-        rows = replaced.passed | "Rows" >> beam.Map(_rows, type(self).row, self._job.secret)
+        job = self._job
+        if releases_templates(job.rewrite):  # what comes in is released already, and belongs to nobody
+            replaced = Outputs(batches, (), ())
+        else:
+            replaced = batches | (ReplaceEntities(job) if job.rewrite.name == NONE else RewriteEach(job))
+        rows = replaced.passed | "Rows" >> beam.Map(_rows, type(self).row, job.secret)
         return replaced._replace(passed=rows)
 
 

@@ -120,6 +120,32 @@ class ReplaceEntities(Stage):
             self._sides = (beam.pvalue.AsSingleton(job.corpus_values),)
 
 
+class RewriteEach(Stage):
+    """Each utterance for itself becomes another one (`models/text/rewrite`)."""
+
+    def __init__(self, job: Job):
+        super().__init__(_Rewrite(job.rewrite, job.secret), job)
+
+
+class _Rewrite(Step):
+    name = "rewrite"
+
+    def __init__(self, rewriter: Spec, secret: Secret):
+        # Draws of its own for each mechanism, for the reason that `_Replace` gives.
+        self._spec, self._secret = rewriter, secret
+        self._key: Secret | None = None  # made on the worker: a key that is no reference must not be pickled
+
+    def setup(self) -> None:
+        members.load(self._spec)
+
+    def one(self, utterance: Utterance) -> Utterance:
+        if self._key is None:
+            self._key = Secret(self._secret.digest("rewrite", repr(self._spec)))
+        loaded = members.load(self._spec)
+        with loaded.lock:
+            return dataclasses.replace(loaded.member.rewrite(utterance, self._key), spans=())
+
+
 class _Replace(Step):
     name = "replace"
 

@@ -57,7 +57,7 @@ class CountValues(beam.PTransform):
         else:
             pairs = (
                 contributions
-                | "BoundEachSpeaker" >> beam.CombinePerKey(_Smallest(settings.values_per_speaker))
+                | "BoundEachSpeaker" >> beam.CombinePerKey(BoundContributions(settings.values_per_speaker))
                 | "One" >> beam.FlatMap(lambda keyed: [(item[1:], 1) for item in keyed[1]])
             )
         counts = pairs | "Count" >> beam.CombinePerKey(sum)
@@ -92,7 +92,9 @@ class _Contributions(beam.DoFn):
                 yield speaker, (self._secret.digest("count choice", *unit, type_, value)[:16], type_, value)
 
 
-class _Smallest(beam.CombineFn):
+class BoundContributions(beam.CombineFn):
+    """At most `limit` different contributions of one speaker, however many they bring: memory stays the same."""
+
     def __init__(self, limit: int):
         self._limit = limit
 

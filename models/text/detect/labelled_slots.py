@@ -146,12 +146,22 @@ def _in_words(measured: Mapping[str, Any]) -> str:
 def _type_of(items: tuple[str, ...], slot: str) -> str | None:
     if any(_fits(slot, item[1:]) for item in items if item[0] == NOT):
         return None
-    usual, listed = next(((type_, added) for glob, type_, added in _table() if _fits(slot, glob)), ("", False))
+    usual, listed = _usual(slot)
     for item in items:
         glob, _, type_ = item.partition("=")
         if item[0] != NOT and glob != DEFAULT and _fits(slot, glob):
             return type_ or usual or UNKNOWN_TYPE
     return usual if listed and DEFAULT in items else None
+
+
+def usual_type(slot: str) -> str:
+    """What kind of value a slot of this name holds, sensitive or not; empty where the table does not know it."""
+    return _usual(slot)[0]
+
+
+@lru_cache(maxsize=4096)
+def _usual(slot: str) -> tuple[str, bool]:
+    return next(((type_, added) for glob, type_, added in _table() if _fits(slot, glob)), ("", False))
 
 
 def _fits(slot: str, glob: str) -> bool:

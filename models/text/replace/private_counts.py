@@ -80,6 +80,17 @@ def gaussian_threshold(delta: float, values_per_speaker: int, sigma: float) -> f
     return 1 - sigma * ndtri(-math.expm1(math.log1p(-delta) / values_per_speaker))
 
 
+def threshold_of(settings: CountSettings) -> float:
+    """What a noisy count must exceed to be released."""
+    return _threshold(settings)
+
+
+def quieter_noise(epsilon: float, delta: float, values_per_speaker: int) -> Literal["laplace", "gaussian"]:
+    """The kind with the lower threshold: Laplace for few values a speaker, Gaussian for many. Nothing of the data decides."""
+    kinds: tuple[Literal["laplace"], Literal["gaussian"]] = ("laplace", "gaussian")
+    return min(kinds, key=lambda noise: _threshold(CountSettings(epsilon, delta, noise, values_per_speaker)))
+
+
 def smallest(contributions: Iterable[Contribution], limit: int) -> list[Contribution]:
     """At most `limit` different values, chosen by the keyed hash: a random choice that does not depend on the order."""
     return sorted(set(contributions))[:limit]

@@ -1,1 +1,88 @@
-"""Rewriting whole utterances: what its mechanisms give."""
+"""Rewrite whole utterances instead of replacing what was detected in them: the members that a job may name for its texts.
+
+Some rewrite each utterance for itself (`RewritesEach`), others release what a crowd has said (`ReleasesTemplates`). Either way
+the text of a sink is all the mechanism's own: no word passes because no detector marked it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sottovoce.models.ledger.entries import LedgerEntry
+from sottovoce.models.randomness import Secret
+from sottovoce.models.records import Utterance
+from sottovoce.models.text.replace.distribution import Draws
+from sottovoce.models.text.replace.private_counts import CountSettings
+
+TABLE = {
+    "none": "sottovoce.models.text.rewrite.not_rewritten:NotRewritten",
+    "crowd": "sottovoce.models.text.rewrite.crowd:Crowd",
+}
+NONE = "none"
+
+
+class Rewriter(Protocol):
+    def setup(self) -> None:
+        """Load what is heavy. Called once per worker process."""
+
+    def released(self, sinks: Sequence[str]) -> tuple[str, ...]:
+        """What a reader of these sinks learns exactly, whatever the mechanism draws."""
+
+    def serves(self, sink: str) -> str | None:
+        """None where the sink may be rewritten; otherwise the reason why not, for the error message."""
+
+    def ledger(self, detector: LedgerEntry | None = None) -> LedgerEntry:
+        """What the rewriter gives after this detector; None where nothing is known of who detects."""
+
+
+class RewritesEach(ABC):
+    """Besides being a Rewriter: one that makes of each utterance another one."""
+
+    @abstractmethod
+    def rewrite(self, utterance: Utterance, secret: Secret) -> Utterance:
+        """The same record with another text, intent and slots."""
+
+    @abstractmethod
+    def cost(self) -> float:
+        """The epsilon of one utterance."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """One count of the corpus: a rung of the ladder, or the values of its slots, with what it may spend."""
+
+    name: str
+    settings: CountSettings
+
+
+class ReleasesTemplates(ABC):
+    """Besides being a Rewriter: one that counts templates over the speakers and releases those that enough of them said."""
+
+    @property
+    @abstractmethod
+    def spent(self) -> tuple[float, float]:
+        """(epsilon, delta) for a speaker who takes part, over all counts and sinks together."""
+
+    @property
+    @abstractmethod
+    def of_values(self) -> Count | None:
+        """How the values of slots are counted; None: not at all."""
+
+    @abstractmethod
+    def rungs(self) -> list[Count]:
+        """The counts of templates, in order: what is released on one rung is not counted on the next."""
+
+    @abstractmethod
+    def templates(self, utterance: Utterance, sink: str) -> dict[str, str]:
+        """By rung: the template of the utterance, for a sink that has this rung."""
+
+    @abstractmethod
+    def values(self, utterance: Utterance) -> list[tuple[str, str]]:
+        """(slot, value) of what the utterance would add to the count of values."""
+
+    @abstractmethod
+    def fill(self, template: str, values: Mapping[str, Mapping[str, float]], draws: Draws) -> Utterance | None:
+        """One record of a released template, without ids; None where nothing is left to say."""
