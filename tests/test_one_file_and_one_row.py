@@ -275,7 +275,10 @@ def test_a_guest_reads_its_own_format_and_rewrites_it(guest, tmp_path, secret_fi
     corpus.write_text("call anna\nturn it on\n")
     flags = ["--input", corpus, "--output", tmp_path / "out", "--secret-file", secret_file]
     sottovoce("sanitize", *flags, "--set=sinks={stt_lm: 1}", "--set=detect=rules", "--set=rewrite=guest")
-    assert {row["text"] for row in rows(only_run(tmp_path / "out"), "stt_lm")} == {"call anna guest", "turn it on guest"}
+    assert {row["text"] for row in rows(only_run(tmp_path / "out"), "stt_lm")} == {
+        "call anna guest",
+        "turn it on guest",
+    }
 
 
 def test_a_guest_launcher_gets_the_job(guest, tmp_path):

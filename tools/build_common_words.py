@@ -17,9 +17,9 @@ from pathlib import Path
 
 OUT = Path(__file__).parents[1] / "models" / "text" / "rewrite" / "common_words.txt"
 AT_LEAST, MOST = 5, 4000
-NAMES = frozenset(
+NAMES = (
     "olly modi jones mayfair covent clapham streatham rajdhani southgate surrey quays notting howard stern kensington acton "
-    "barnes chelsea musch runnin fuck fucking".split()
+    "barnes chelsea musch runnin fuck fucking"
 )
 
 
@@ -31,7 +31,7 @@ def main(paths: list[str]) -> None:
                 if row.get("split") != "test":
                     outside = (token for token, tag in zip(row["tokens"], row["tags"], strict=True) if tag == "O")
                     counts.update(word for word in map(str.lower, outside) if re.fullmatch(r"[a-z][a-z']*", word))
-    kept = sorted(word for word, count in counts.most_common(MOST) if count >= AT_LEAST and word not in NAMES)
+    kept = sorted(word for word, count in counts.most_common(MOST) if count >= AT_LEAST and word not in NAMES.split())
     OUT.write_text("\n".join(kept) + "\n", encoding="utf-8")
     print(f"{len(kept)} words -> {OUT}")
 

@@ -78,14 +78,14 @@ class ChargeSpeakers(beam.PTransform):
         )
 
 
-def decided_together(secret: Secret, utterance: Utterance, each_speaker: bool = False) -> str:
-    """Utterances of one key are within the budget together, or beyond it together.
-
-    Where a crowd is counted, no speaker's part may hang on another's budget: each turn is decided for its own speaker.
-    """
-    if each_speaker:
-        return secret.token("decided", utterance.dialogue_id, speaker_key(secret, utterance))
+def decided_together(secret: Secret, utterance: Utterance) -> str:
+    """Utterances of one key are within the budget together, or beyond it together."""
     return dialogue_key(secret, utterance)
+
+
+def decided_alone(secret: Secret, utterance: Utterance) -> str:
+    """The same where a crowd is counted: no speaker's part may hang on the budget of another in the dialogue."""
+    return secret.token("decided", utterance.dialogue_id, speaker_key(secret, utterance))
 
 
 def afford(asked: Iterable[Asked], spent: float, budget: float, counting_epsilon: float) -> Iterator[tuple[Any, ...]]:
@@ -120,7 +120,7 @@ class _Pricing(beam.DoFn):
         members.load(self._job.replace if self._job.rewrite.name == NONE else self._job.rewrite)
 
     def together(self, turn: Utterance) -> str:
-        return decided_together(self._job.secret, turn, each_speaker=self._crowd)
+        return (decided_alone if self._crowd else decided_together)(self._job.secret, turn)
 
     def price(self, turn: Utterance) -> tuple[dict[str, float], bool]:
         """The epsilon of each unit of the turn, and whether the count of the corpus takes values from it."""
@@ -209,5 +209,6 @@ def _in_buckets(
 ) -> Iterator[tuple[int, list[Utterance]]]:
     found: dict[int, list[Utterance]] = {}
     for turn in batch:
-        found.setdefault(bucket_of(decided_together(secret, turn, each_speaker), buckets), []).append(turn)
+        key = (decided_alone if each_speaker else decided_together)(secret, turn)
+        found.setdefault(bucket_of(key, buckets), []).append(turn)
     yield from found.items()

@@ -140,7 +140,7 @@ class _Rewrite(Step):
 
     def one(self, utterance: Utterance) -> Utterance:
         if self._key is None:
-            self._key = Secret(self._secret.digest("rewrite", repr(self._spec)))
+            self._key = chain.draws_of(self._secret, self._spec)
         loaded = members.load(self._spec)
         with loaded.lock:
             return dataclasses.replace(loaded.member.rewrite(utterance, self._key), spans=())
