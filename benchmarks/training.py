@@ -37,6 +37,7 @@ from sottovoce.models.training.privacy.flat import FlatGradients
 from sottovoce.models.training.privacy.noise import NoiseSource
 from sottovoce.models.training.privacy.plan import make_plan
 from sottovoce.models.training.privacy.sampling import Sampler
+from sottovoce.models.training.tasks.slu import Understanding
 from sottovoce.models.training.train_settings import TrainSettings
 
 LABELS = Labels(tuple(f"i{n}" for n in range(7)), tuple(f"s{n}" for n in range(39)))
@@ -94,6 +95,7 @@ def private_step(
     parts = settings.n_micro if settings.mode in ("paper", "sound") else 1
     bench = Workbench(
         network=network,
+        task=Understanding(),
         rows=rows,
         units=[[row] for row in range(len(rows))],
         plan=plan,

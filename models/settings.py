@@ -30,6 +30,7 @@ TABLES = {
     "speakers": "sottovoce.models.speech.speakers",
     "learners": "sottovoce.models.evaluation.learners",
     "training": "sottovoce.models.training",
+    "tasks": "sottovoce.models.training.tasks",
     "export": "sottovoce.models.export",
     "launch": "sottovoce.models.launch",
 }

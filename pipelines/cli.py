@@ -43,7 +43,8 @@ COMMANDS = {
     "evaluate utility": ("sottovoce.pipelines.commands.evaluate_utility", "what text is worth after each strategy"),
     "budget rr": ("sottovoce.pipelines.commands.budget_rr", "plan the epsilon of replacing sensitive words"),
     "budget adept": ("sottovoce.pipelines.commands.budget_adept", "plan the noise on latent vectors of ADePT"),
-    "train": ("sottovoce.pipelines.commands.train", "train an intent and slot model with differential privacy"),
+    "train": ("sottovoce.pipelines.commands.train", "train a model from a sink with differential privacy"),
+    "predict": ("sottovoce.pipelines.commands.predict", "what a trained model answers"),
     "evaluate training": (
         "sottovoce.pipelines.commands.evaluate_training",
         "what each way of training understands, gives away and costs",

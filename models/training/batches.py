@@ -14,6 +14,16 @@ from sottovoce.models.training.examples import Example, Labels
 NO_LABEL = -1
 
 
+class AnyBatch(Protocol):
+    """What the private loop knows of a batch; `weights` multiply the loss of each row."""
+
+    weights: torch.Tensor
+
+    def __len__(self) -> int: ...
+
+    def to(self, device: torch.device) -> AnyBatch: ...
+
+
 class Encoder(Protocol):
     def encode(self, tokens: Sequence[str]) -> Mapping[str, np.ndarray]:
         """Whole numbers by name; the first axis is padded with zeros to the longest of a batch."""
@@ -73,9 +83,45 @@ def collate(rows: Sequence[Encoded], weights: Sequence[float] | None = None) -> 
     )
 
 
+@dataclass(repr=False)
+class NamedBatch:
+    """Arrays by name, padded with zeros along their first axis, and how long each row's was."""
+
+    tensors: dict[str, torch.Tensor]
+    lengths: dict[str, torch.Tensor]
+    weights: torch.Tensor
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def __getitem__(self, name: str) -> torch.Tensor:
+        return self.tensors[name]
+
+    def to(self, device: torch.device) -> NamedBatch:
+        tensors, lengths = (
+            {name: tensor.to(device) for name, tensor in own.items()} for own in (self.tensors, self.lengths)
+        )
+        return NamedBatch(tensors, lengths, self.weights.to(device))
+
+    def inside(self, name: str) -> torch.Tensor:
+        """[rows, places]: where a row has something of its own."""
+        places = torch.arange(self.tensors[name].shape[1], device=self.weights.device)
+        return places < self.lengths[name].unsqueeze(-1)
+
+
+def collate_named(rows: Sequence[Mapping[str, np.ndarray]], weights: Sequence[float] | None = None) -> NamedBatch:
+    return NamedBatch(
+        {name: _padded([row[name] for row in rows]) for name in rows[0]},
+        {name: torch.tensor([len(row[name]) for row in rows]) for name in rows[0]},
+        torch.tensor(weights if weights is not None else [1 / len(rows)] * len(rows)),
+    )
+
+
 def _padded(arrays: Sequence[np.ndarray]) -> torch.Tensor:
-    longest = max(len(array) for array in arrays)
-    whole = np.zeros((len(arrays), longest, *arrays[0].shape[1:]), dtype=np.int64)
+    """Also along further axes, where arrays are of different sizes there."""
+    sizes = [max(array.shape[axis] for array in arrays) for axis in range(arrays[0].ndim)]
+    real = np.issubdtype(arrays[0].dtype, np.floating)
+    whole = np.zeros((len(arrays), *sizes), dtype=np.float32 if real else np.int64)
     for row, array in zip(whole, arrays, strict=True):
-        row[: len(array)] = array
+        row[tuple(slice(size) for size in array.shape)] = array
     return torch.from_numpy(whole)

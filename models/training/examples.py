@@ -15,7 +15,8 @@ from typing import Any
 
 from sottovoce.models.errors import CorpusError
 from sottovoce.models.records import Source
-from sottovoce.models.training.rows import rows_of
+from sottovoce.models.training.rows import Row, rows_of
+from sottovoce.models.training.tasks.task import Corpus, Fault
 
 TOKEN = re.compile(r"\w+|[^\w\s]")
 
@@ -33,6 +34,10 @@ class Example:
     def __repr__(self) -> str:
         return "<Example: sensitive>"
 
+    @property
+    def content(self) -> tuple[str, ...]:
+        return (*self.tokens, *self.tags, self.intent)
+
 
 @dataclass(frozen=True)
 class Labels:
@@ -46,20 +51,14 @@ class Labels:
         return ("O", *(f"{part}-{slot}" for slot in self.slots for part in "BI"))
 
 
-@dataclass(frozen=True, repr=False)
-class Corpus:
-    examples: list[Example]
-    without_intent: int
-
-
-class _Fault(Exception):
-    """What is wrong with a row, in words that quote nothing of it."""
-
-
 def read_corpus(path: str | Path, split: str | None = None, commit: str | None = None) -> Corpus:
     """Examples of a run or of JSON lines (`rows_of`); `split` keeps rows of that split."""
+    return read_examples(rows_of(Path(path), commit), split)
+
+
+def read_examples(rows: Iterable[Row], split: str | None = None) -> Corpus:
     examples, without = [], 0
-    for source, row in rows_of(Path(path), commit):
+    for source, row in rows:
         if split is not None and row.get("split") != split:
             continue
         if not row.get("intent"):
@@ -67,7 +66,7 @@ def read_corpus(path: str | Path, split: str | None = None, commit: str | None =
             continue
         try:
             examples.append(_example(row, source))
-        except _Fault as fault:
+        except Fault as fault:
             raise CorpusError(f"{source.file}: line {source.line}: {fault}") from None
     return Corpus(examples, without)
 
@@ -101,14 +100,14 @@ def _example(row: Mapping[str, Any], source: Source) -> Example:
 def _given_tags(row: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     tokens, tags = row["tokens"], row.get("tags")
     if not isinstance(tokens, list) or not isinstance(tags, list) or not all(isinstance(x, str) for x in tokens + tags):
-        raise _Fault("tokens and tags must be two lists of text")
+        raise Fault("tokens and tags must be two lists of text")
     if len(tokens) != len(tags):
-        raise _Fault(f"{len(tags)} tags for {len(tokens)} tokens; each token needs its tag")
+        raise Fault(f"{len(tags)} tags for {len(tokens)} tokens; each token needs its tag")
     if not tokens:
-        raise _Fault("no tokens")
+        raise Fault("no tokens")
     for place, tag in enumerate(tags, 1):
         if tag != "O" and not (tag[:2] in ("B-", "I-") and len(tag) > 2):
-            raise _Fault(f"tag {place} is none of O, B-name, I-name")
+            raise Fault(f"tag {place} is none of O, B-name, I-name")
     repaired = []
     for before, tag in zip(["O", *tags], tags, strict=False):
         begins = tag[0] == "I" and before[2:] != tag[2:]  # as conlleval reads an I- that continues nothing
@@ -120,14 +119,14 @@ def _tags_from_slots(row: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str
     text = row.get("text")
     places = [match.span() for match in TOKEN.finditer(text)] if isinstance(text, str) else []
     if not places:
-        raise _Fault("the text has no word")
+        raise Fault("the text has no word")
     begins, ends = {b: i for i, (b, _) in enumerate(places)}, {e: i for i, (_, e) in enumerate(places)}
     tags = ["O"] * len(places)
     for number, slot in enumerate(row.get("slots") or (), 1):
         first, last = begins.get(slot["begin"]), ends.get(slot["end"])
         if first is None or last is None or last < first:
-            raise _Fault(f"slot {number} does not begin and end where words do: label not aligned with tokens")
+            raise Fault(f"slot {number} does not begin and end where words do: label not aligned with tokens")
         if any(tag != "O" for tag in tags[first : last + 1]):
-            raise _Fault(f"slot {number} overlaps another one")
+            raise Fault(f"slot {number} overlaps another one")
         tags[first : last + 1] = [f"B-{slot['name']}"] + [f"I-{slot['name']}"] * (last - first)
     return tuple(text[b:e] for b, e in places), tuple(tags)  # type: ignore[index]

@@ -1,4 +1,4 @@
-"""Labelled rows: of the `slu` sink of a committed run, or of JSON lines that somebody made.
+"""Rows to learn from: of a sink of a committed run, or of JSON lines that somebody made.
 
 Whatever lies in a run is read as that run: the folder must hold exactly what was committed, the rows are those of the listed
 shards, and each shard is parsed from the bytes that were hashed. Parquet is read of a run only, so that a shard cannot be
@@ -20,14 +20,16 @@ from sottovoce.models.records import Source
 from sottovoce.models.runs.committed_run import CommittedRun, open_local
 from sottovoce.models.runs.places import COMMITTED, RUNS, TRAINED
 
-SINK = "slu"
+SLU, SLU_COLUMNS = "slu", frozenset({"text", "intent", "slots"})
 LINES = (".jsonl", ".jsonl.gz")
 
 _is_called_a_run = re.compile(r"run-[0-9a-f]{12}").fullmatch
 Row = tuple[Source, Mapping[str, Any]]
 
 
-def rows_of(path: Path, commit: str | None = None) -> Iterator[Row]:
+def rows_of(
+    path: Path, commit: str | None = None, sink: str = SLU, columns: frozenset[str] = SLU_COLUMNS
+) -> Iterator[Row]:
     """`commit` is the sha256 of the one commit that may be read, where the caller has judged one."""
     if not path.exists():
         raise CorpusError(
@@ -35,7 +37,7 @@ def rows_of(path: Path, commit: str | None = None) -> Iterator[Row]:
         )
     folder = run_around(path)
     if folder is not None:
-        yield from _of_run(open_judged(folder, commit), path.resolve())
+        yield from _of_run(open_judged(folder, commit), path.resolve(), sink, columns)
         return
     if commit is not None:
         raise RunError(f"{path}: lies in no committed run; expected the run whose commit is {commit[:12]}")
@@ -60,21 +62,24 @@ def open_judged(folder: Path, commit: str | None) -> CommittedRun:
     return run
 
 
-def _of_run(run: CommittedRun, real: Path) -> Iterator[Row]:
-    run.verify([SINK])
+def _of_run(run: CommittedRun, real: Path, sink: str, columns: frozenset[str]) -> Iterator[Row]:
+    run.verify([sink])
     inside = str(real.relative_to(run.location))
-    shards = run.paths_of(SINK)
+    shards = run.paths_of(sink)
     if inside in shards:
         shards = [inside]
-    elif inside not in (".", SINK):
+    elif inside not in (".", sink):
         raise RunError(
-            f"{run.location}: {inside} is no shard of its {SINK} sink; expected the run, its {SINK}, or a shard of it"
+            f"{run.location}: {inside} is no shard of its {sink} sink; expected the run, its {sink}, or a shard of it"
         )
+    if not run.rows(sink):
+        others = sorted({shard.sink for shard in run.shards if shard.rows}) or ["none"]
+        raise RunError(f"{run.location}: no {sink} rows to train on; sinks with rows: {', '.join(others)}")
     for path in shards:
-        yield from _of_shard(path, run.read(path))
+        yield from _of_shard(path, run.read(path), sink, columns)
 
 
-def _of_shard(path: str, content: bytes) -> Iterator[Row]:
+def _of_shard(path: str, content: bytes, sink: str, columns: frozenset[str]) -> Iterator[Row]:
     import pyarrow.parquet as parquet
     from pyarrow import ArrowInvalid
 
@@ -83,9 +88,9 @@ def _of_shard(path: str, content: bytes) -> Iterator[Row]:
         table = parquet.ParquetFile(io.BytesIO(content))
     except (ArrowInvalid, OSError):
         raise CorpusError(f"{name}: not a Parquet file, or damaged") from None
-    missing = {"text", "intent", "slots"} - set(table.schema_arrow.names)
+    missing = columns - set(table.schema_arrow.names)
     if missing:
-        raise CorpusError(f"{name}: columns {', '.join(sorted(missing))} are missing; expected an {SINK} sink")
+        raise CorpusError(f"{name}: columns {', '.join(sorted(missing))} are missing; expected the sink {sink}")
     rows = (row for batch in table.iter_batches() for row in batch.to_pylist())
     for line, row in enumerate(rows, 1):
         yield Source(name, line), row

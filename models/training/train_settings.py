@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sottovoce.models.settings import Spec, read_spec, require
+from sottovoce.models.settings import Spec, member_class, read_spec, require, table
 from sottovoce.models.training.privacy.soundness import Adjacency, AlphaSource, Decay, Sampling
+from sottovoce.models.training.tasks import task_of
 
 Mode = Literal["plain", "paper", "sound", "per_example"]
 
 
 @dataclass(frozen=True)
 class TrainSettings:
-    # "clc", "bert", or {use: clc, hidden: 128, ...}
-    model: Any = "clc"
+    # what is learned, and from which sink: slu, lm (stt_lm), dm
+    task: str = "slu"
+    # by name, or with options: {use: clc, hidden: 128, ...}; the task's own default where it is not given
+    model: Any = None
 
     # sound: micro-batches, noise scaled to what one example can do. per_example: each example clipped, less noise.
     # paper: eDP-SGD as published, whose figure is a claim. plain: no privacy at all.
@@ -62,7 +65,9 @@ class TrainSettings:
 
     def __post_init__(self) -> None:
         private = self.mode != "plain"
+        known = table("tasks")
         require(
+            (self.task in known, f"task: {self.task!r} is not known; allowed: {', '.join(known)}"),
             (self.epochs >= 1, f"epochs: {self.epochs} is less than 1"),
             (self.batch_size >= 1, f"batch_size: {self.batch_size} is less than 1"),
             (1 <= self.n_micro <= self.batch_size, f"n_micro: {self.n_micro} does not lie between 1 and batch_size"),
@@ -91,7 +96,11 @@ class TrainSettings:
 
     @property
     def member(self) -> Spec:
-        return read_spec("training", self.model)
+        """The model, which must be one for this task."""
+        spec = read_spec("training", self.model or task_of(self.task).default_model)
+        task = member_class("training", spec.name).task
+        require((task == self.task, f"model: {spec.name} is for task {task}, and the task here is {self.task}"))
+        return spec
 
     @property
     def drawn_by(self) -> Sampling:

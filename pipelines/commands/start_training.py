@@ -60,16 +60,17 @@ def add_then_train(parser: argparse.ArgumentParser) -> None:
 
 def read_then_train(args: argparse.Namespace, sinks: Container[str]) -> TrainingOrder | None:
     """The order, checked before the run begins."""
-    from sottovoce.models.training.rows import SINK
     from sottovoce.pipelines.training.order import read_order
 
     if args.then_train is None:
         if args.launch is not None:
             raise SettingsError(["--launch: says where to train; it needs --then-train"])
         return None
-    if SINK not in sinks:
-        raise SettingsError([f"--then-train: the job gives the sink {SINK} nothing to train on; set sinks.{SINK}"])
-    return read_order(args.then_train, args.launch or LOCAL)
+    order = read_order(args.then_train, args.launch or LOCAL)
+    if order.sink not in sinks:
+        problem = f"--then-train: the job gives the sink {order.sink} nothing to train on; set sinks.{order.sink}"
+        raise SettingsError([problem])
+    return order
 
 
 def print_started(started: Started, run: str) -> None:

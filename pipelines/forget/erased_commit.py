@@ -19,7 +19,7 @@ from sottovoce.models.runs.places import COMMITTED, FAILURES
 from sottovoce.models.settings import read_spec
 from sottovoce.models.text.detect.labelled_slots import measured_again
 from sottovoce.models.text.rewrite import NONE
-from sottovoce.models.training.rows import SINK
+from sottovoce.models.training.tasks import TABLE, task_of
 from sottovoce.pipelines.forget.erase_run import RunErasure
 from sottovoce.pipelines.forget.erasure_plan import Plan
 from sottovoce.pipelines.sanitize.report import BEFORE_THE_SINKS, failure_summaries, report_of
@@ -33,7 +33,8 @@ LEDGER, REPORT, CONFIG = "ledger.json", "report.html", "config.yaml"
 def plan_of(erasure: RunErasure, entry: Mapping[str, str]) -> Plan:
     """`entry` is what the commit says of the erasure."""
     run, files = erasure.run, erasure.files
-    plan = Plan(run.folder.name, trained_on=erasure.removed.rows[SINK] > 0 or run.retired)
+    learned_from = sum(erasure.removed.rows[task_of(task).sink] for task in TABLE)
+    plan = Plan(run.folder.name, trained_on=learned_from > 0 or run.retired)
     before = {table["path"]: table["sha256"] for table in (*files.tables, *run.record["shards"])}
     if not run.retired:
         plan.commit = _commit(erasure, entry, before)

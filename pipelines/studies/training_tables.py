@@ -12,7 +12,7 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,6 @@ from sottovoce.models.training.examples import Example, Labels, labels_of, read_
 from sottovoce.models.training.loop.evaluation import Confidence, confidence, evaluate
 from sottovoce.models.training.loop.prepare import Prepared
 from sottovoce.models.training.loop.processes import join
-from sottovoce.models.training.loop.scores import Scores
 from sottovoce.models.training.loop.start import start_trainer
 from sottovoce.models.training.loop.trainer import Trainer
 from sottovoce.models.training.privacy.edp import StepResult
@@ -101,7 +100,7 @@ class _Clock:
     def seconds_per_step(self) -> float:
         return self._seconds / max(self._steps, 1)
 
-    def epoch(self, epoch: int, scores: Scores | None) -> None:
+    def epoch(self, epoch: int, scores: Mapping[str, float] | None) -> None:
         pass
 
 

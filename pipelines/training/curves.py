@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import asdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sottovoce.models.training.loop.prepare import Prepared
-    from sottovoce.models.training.loop.scores import Scores
     from sottovoce.models.training.loop.trainer import Trainer
     from sottovoce.models.training.privacy.edp import StepResult
     from sottovoce.models.training.privacy.plan import Plan
@@ -36,12 +35,12 @@ class Curves:
         self._writer = SummaryWriter(str(self._folder), purge_step=trainer.progress.step)
         settings, sound = plan.settings, plan.sound()
         print(
-            f"training {settings.member.name} in mode {settings.mode} on {len(prepared.train)} examples "
+            f"training {settings.member.name} for {settings.task} in mode {settings.mode} on {len(prepared.train)} examples "
             f"({plan.n} {settings.unit}s), {plan.steps} steps in {settings.epochs} epochs, {trainer.bench.processes.count} "
             f"process(es) on {trainer.bench.processes.device.type}"
         )
-        if prepared.without_intent:
-            print(f"{prepared.without_intent} rows have no intent and are left out")
+        if prepared.left_out:
+            print(f"{prepared.left_out} rows {trainer.bench.task.left_out_because} and are left out")
         if sound:
             print(
                 f"budget: epsilon {sound.epsilon:.4g} at delta {plan.delta:.3g} per {settings.unit} (z0 = {plan.z0:.4g})"
@@ -62,15 +61,17 @@ class Curves:
         if sys.stderr.isatty() and self._plan is not None:
             print(f"\rstep {step + 1} of {self._plan.steps}  loss {result.loss:.3f} ", end="", file=sys.stderr)
 
-    def epoch(self, epoch: int, scores: Scores | None) -> None:
+    def epoch(self, epoch: int, scores: Mapping[str, float] | None) -> None:
         if self._quiet or self._plan is None:
             return
         loss = sum(self._losses) / max(len(self._losses), 1)
         self._losses = []
         words = ""
         if scores:
-            words = f"  SER {scores.ser:.3f}  intent {scores.intent_accuracy:.3f}  slot F1 {scores.slot_f1:.3f}"
-            for name, value in asdict(scores).items():
+            from sottovoce.models.training.privacy.card import in_words
+
+            words = f"  {in_words(scores)}"
+            for name, value in scores.items():
                 self._writer.add_scalar(f"validation/{name}", value, epoch)
         z = self._plan.z((epoch - 1) * self._plan.steps_per_epoch)
         self._writer.add_scalar("noise/z", z, epoch)
@@ -86,4 +87,8 @@ class Curves:
         stop = ", stopped early" if card["stopped_early"] else ""
         print(f"done in {seconds:.0f} s: {card['steps_taken']} of {card['steps_planned']} steps{stop}")
         print(f"epsilon that holds, per {card['unit']}: {figure(card['epsilon'])}")
+        if card["nothing_learnt"]:
+            print(
+                f"warning: the model learnt nothing: {card['nothing_learnt']}. More data, epochs or epsilon is the cure"
+            )
         print(f"model with its privacy card: {model}")

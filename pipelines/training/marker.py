@@ -37,6 +37,7 @@ class Marker:
     commit: str  # sha256 of the `_COMMITTED.json` that passed the gate
     state: Literal["intent", "submitted"] = "intent"
     handle: Handle | None = None
+    sink: str = "slu"  # that is trained on
     model: str = "model"  # the folder of the model, in that of the training
     resume: bool = False  # from the checkpoint of the attempt before
     stale: str | None = None  # since when the run lacks records that the model was trained on

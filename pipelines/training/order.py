@@ -14,6 +14,7 @@ from sottovoce.models.errors import SettingsError
 from sottovoce.models.launch import TABLE
 from sottovoce.models.ledger.gate import Gate
 from sottovoce.models.settings import Spec, build, read_spec
+from sottovoce.models.training.tasks import task_of
 from sottovoce.models.training.train_settings import TrainSettings
 
 
@@ -29,17 +30,18 @@ class Launch:
 class TrainingOrder:
     """`settings` is the text of train.yaml as it was found good; the file may change while a run is at work.
 
-    `private`: whether the training adds a protection of its own."""
+    `private`: whether the training adds a protection of its own; `sink`: whose rows it reads."""
 
     settings: str
     plan: Launch
     private: bool
+    sink: str = "slu"
 
 
 def read_order(train_yaml: str, launch: str = "local") -> TrainingOrder:
     """`launch` is a name in runner_configs/training or a file."""
     text, settings = _read_settings(train_yaml)
-    return TrainingOrder(text, read_launch(launch), private=settings.mode != "plain")
+    return TrainingOrder(text, read_launch(launch), settings.mode != "plain", task_of(settings.task).sink)
 
 
 def read_launch(launch: str) -> Launch:

@@ -18,7 +18,6 @@ from sottovoce.models.launch import TrainingJob
 from sottovoce.models.ledger.book import from_json
 from sottovoce.models.ledger.gate import Check, Gate
 from sottovoce.models.runs.committed_run import CommittedRun
-from sottovoce.models.training.rows import SINK
 from sottovoce.pipelines.sanitize.run_files import open_committed
 from sottovoce.pipelines.sanitize.run_folder import RunFolder, open_run, read_json, remove_tree
 from sottovoce.pipelines.training.marker import Marker, create_marker, one_at_a_time, read_marker, write_marker
@@ -56,7 +55,7 @@ def start_training(run_uri: str, order: TrainingOrder, retry: bool = False) -> S
 def _decide(folder: RunFolder, run: CommittedRun, order: TrainingOrder, earlier: Marker | None) -> Marker:
     """Pass the gate and write the intent down."""
     plan = order.plan
-    checks = judge(run, plan.gate, _read_audit(folder), order.private)
+    checks = judge(run, plan.gate, _read_audit(folder), order.private, order.sink)
     attempt = earlier.attempt + 1 if earlier else 1
     marker = Marker(
         run_id=folder.name,
@@ -68,6 +67,7 @@ def _decide(folder: RunFolder, run: CommittedRun, order: TrainingOrder, earlier:
         gate=tuple(f"{check.name}: {check.says}" for check in checks),
         decided=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         commit=run.digest,
+        sink=order.sink,
         **_model_of(earlier, attempt),
     )
     if earlier is not None and earlier.stale is not None:
@@ -109,7 +109,7 @@ def _submit(folder: RunFolder, marker: Marker) -> Marker:
     # Always the marker's own text: a job that was submitted before a crash may be reading it.
     write_then_rename(settings_path, lambda file: file.write(marker.train_yaml.encode()), private=True)
     places = folder.places
-    program = [*TRAIN, "--data", places.released(SINK), "--commit", marker.commit, "--config", settings_path]
+    program = [*TRAIN, "--data", places.released(marker.sink), "--commit", marker.commit, "--config", settings_path]
     program += ["--out", places.trained(), "--private-out", places.training(marker.model)]
     if marker.resume:
         program += ["--resume"]
@@ -128,13 +128,13 @@ def _remove_stale_models(folder: RunFolder, marker: Marker) -> None:
         remove_tree(folder.places.training(name))
 
 
-def judge(run: CommittedRun, gate: Gate, audit: dict[str, Any], private: bool) -> list[Check]:
+def judge(run: CommittedRun, gate: Gate, audit: dict[str, Any], private: bool, sink: str) -> list[Check]:
     """The checks of the gate, all passed or not asked; GateClosed names those that failed.
 
     What is judged is what was committed: every file of the run is read and compared before it is believed.
     """
-    if not run.rows(SINK):
-        raise GateClosed(f"{run.run_id}: the run has no {SINK} rows to train on; nothing was started")
+    if not run.rows(sink):
+        raise GateClosed(f"{run.run_id}: the run has no {sink} rows to train on; nothing was started")
     run.verify()
     ledger = from_json(run.read(LEDGER).decode())
     checks = gate.judge(run.record["counts"], ledger, audit, private)

@@ -20,7 +20,7 @@ from sottovoce.models.runs.committed_run import open_local
 from sottovoce.models.settings import build
 from sottovoce.models.training.loop.checkpoint import load_checkpoint, remove_checkpoint, save_checkpoint
 from sottovoce.models.training.loop.export import export_model, finite
-from sottovoce.models.training.loop.prepare import prepare
+from sottovoce.models.training.loop.prepare import Prepared, prepare
 from sottovoce.models.training.loop.processes import Processes, join
 from sottovoce.models.training.loop.start import start_trainer
 from sottovoce.models.training.loop.trainer import NotFinite, Trainer
@@ -86,12 +86,22 @@ def _train(
     values = card(trainer.bench.plan, prepared, progress, NOISE_ON[processes.device.type])
     if processes.first:
         with places.to_give_away():
-            export_model(places.model, trainer.bench.network, settings.member, prepared.labels, values)
+            origin = _origin(data, prepared)
+            export_model(places.model, trainer.bench.network, settings.member, prepared.labels, values, origin)
         book.write("complete", prepared, progress.step)
         _write_json(places.done, finite(values))
         remove_checkpoint(places.private)  # and the key with it: nobody can take the noise off again
         curves.end(values, places.model)
     return values
+
+
+def _origin(data: str, prepared: Prepared) -> dict[str, Any]:
+    """Which commit a model was made of. Data that nobody committed are named by nothing: a hash would confirm guesses."""
+    folder = run_around(Path(data))
+    if folder is None:
+        return {"run": None, "commit": None}
+    run = open_local(str(folder))
+    return {"run": run.run_id, "commit": run.digest, "examples": len(prepared.train)}
 
 
 class _Book:

@@ -1,5 +1,6 @@
 """Sentences, labels and models small enough to train in a second."""
 
+import itertools
 import json
 import random
 
@@ -60,6 +61,7 @@ def bench_for(settings, name="clc", count=40, rank=0, processes=1, secret=b"a se
     from sottovoce.models.training.privacy.noise import NoiseSource
     from sottovoce.models.training.privacy.plan import make_plan
     from sottovoce.models.training.privacy.sampling import Sampler
+    from sottovoce.models.training.tasks.slu import Understanding
 
     torch.manual_seed(0)
     network, rows, _ = tiny(name, count)
@@ -67,6 +69,7 @@ def bench_for(settings, name="clc", count=40, rank=0, processes=1, secret=b"a se
     cpu = torch.device("cpu")
     bench = Workbench(
         network=network,
+        task=Understanding(),
         rows=rows,
         units=[[row] for row in range(len(rows))],
         plan=plan,
@@ -119,3 +122,33 @@ def die_at_step(argv, fatal):
 
     train_model.Curves = Deadly
     main(argv)
+
+
+def tiny_rows(task, count=24, seed=0):
+    """Rows of the sink of a task, as the reader finds them."""
+    draw = random.Random(seed)
+    if task == "lm":
+        return [
+            {"text": " ".join(row["tokens"]), "speaker": f"s{n % 6}"} for n, row in enumerate(sentences(count, seed))
+        ]
+    if task == "dm":
+        dialogues = []
+        for _ in range(count):
+            rows = sentences(draw.randint(3, 5), draw.randint(0, 999))
+            for before, row in itertools.pairwise(rows):
+                row["intent"] = f"after {before['tokens'][0]}"  # what is said tells what follows
+            dialogues.append({"turns": [{"text": " ".join(row["tokens"]), "intent": row["intent"]} for row in rows]})
+        return dialogues
+    return sentences(count, seed)
+
+
+def tiny_of(task_name, member, count=12, **settings):
+    """(task, network, encoded rows, examples, schema) of a tiny model of any task."""
+    from sottovoce.models.training.tasks import task_of
+    from sottovoce.models.training.train_settings import TrainSettings
+
+    task = task_of(task_name)
+    rows = tiny_rows(task_name, max(count, 24))
+    examples = task.read((Source("tiny", line), row) for line, row in enumerate(rows, 1)).examples
+    schema = task.schema(examples, TrainSettings(task=task_name, z0=1.0, **settings))
+    return task, member.network(schema), task.encode(examples[:count], member, schema), examples[:count], schema

@@ -5,22 +5,39 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from torch import nn
+
 from sottovoce.models.errors import RunError
 from sottovoce.models.settings import Spec, read_spec
-from sottovoce.models.training.batches import Encoder
-from sottovoce.models.training.examples import Labels
-from sottovoce.models.training.networks.network import IntentSlotNetwork
 from sottovoce.models.training.privacy.card import as_page
+from sottovoce.models.training.tasks import task_of
+from sottovoce.models.training.tasks.task import Task
+
+BESIDE = ("pretrained", "vocabulary")  # options of a model that name files, which are exported with it
+
+
+@dataclass(frozen=True)
+class TrainedModel:
+    """An exported model, ready to answer."""
+
+    task: Task
+    member: Any
+    network: nn.Module
+    labels: Any
+
+    def answers(self, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+        return self.task.predict(self.network, self.member, self.labels, lines)
 
 
 def export_model(
-    folder: Path, network: IntentSlotNetwork, member: Spec, labels: Labels, privacy_card: dict[str, Any]
+    folder: Path, network: nn.Module, member: Spec, labels: Any, privacy_card: dict[str, Any], origin: dict[str, Any]
 ) -> None:
-    """Whole or not at all: written aside and renamed."""
+    """Whole or not at all: written aside and renamed. `origin` says which run and which settings it came from."""
     from safetensors.torch import save
 
     draft = folder.with_name(folder.name + ".draft")
@@ -28,13 +45,9 @@ def export_model(
     draft.mkdir(parents=True)
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
     (draft / "weights.safetensors").write_bytes(save(weights))  # its own `save_file` shuts everybody else out
-    options = dict(member.options)
-    if options.get("pretrained"):
-        made = member.make()
-        network.reader.encoder.save_pretrained(draft / "encoder")
-        made.encoder().tokenizer.save_pretrained(draft / "encoder")
-        options["pretrained"] = "encoder"
-    model = {"use": member.name, **options, "labels": asdict(labels)}
+    made = member.make()
+    options = dict(member.options) | made.keep_beside(network, draft)
+    model = {"use": member.name, **options, "task": made.task, "labels": asdict(labels), "origin": origin}
     (draft / "model.json").write_text(json.dumps(model, indent=2) + "\n")
     (draft / "privacy_card.json").write_text(json.dumps(finite(privacy_card), indent=2, allow_nan=False) + "\n")
     (draft / "PRIVACY_CARD.md").write_text(as_page(privacy_card))
@@ -42,23 +55,29 @@ def export_model(
     os.replace(draft, folder)
 
 
-def load_model(folder: str | Path) -> tuple[IntentSlotNetwork, Encoder, Labels]:
-    """An exported model, ready to answer."""
+def load_trained(folder: str | Path) -> TrainedModel:
     from safetensors.torch import load_file
 
     folder = Path(folder)
     try:
         model = json.loads((folder / "model.json").read_text())
-        names = model.pop("labels")
-        labels = Labels(tuple(names["intents"]), tuple(names["slots"]))
+        names, task = model.pop("labels"), task_of(model.pop("task", "slu"))
+        labels = task.load_schema(names)
     except (OSError, ValueError, KeyError):
         raise RunError(f"{folder}: not an exported model; expected model.json and weights.safetensors") from None
-    if model.get("pretrained"):
-        model["pretrained"] = str(folder / model["pretrained"])
+    model.pop("origin", None)
+    # what lies beside the weights is named from there
+    model |= {key: str(folder / value) for key, value in model.items() if key in BESIDE and value}
     member = read_spec("training", model).make()
     network = member.network(labels)
     network.load_state_dict(load_file(folder / "weights.safetensors"))
-    return network.eval(), member.encoder(), labels
+    return TrainedModel(task, member, network.eval(), labels)
+
+
+def load_model(folder: str | Path) -> tuple[Any, Any, Any]:
+    """(network, encoder, labels) of an exported model of task slu."""
+    found = load_trained(folder)
+    return found.network, found.member.encoder(), found.labels
 
 
 def finite(value: Any) -> Any:

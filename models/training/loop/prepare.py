@@ -5,49 +5,56 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from sottovoce.models.errors import CorpusError
 from sottovoce.models.randomness import Secret
-from sottovoce.models.training.examples import Corpus, Example, Labels, check_labels, labels_of, read_corpus
+from sottovoce.models.training.rows import rows_of
+from sottovoce.models.training.tasks import task_of
+from sottovoce.models.training.tasks.task import Corpus, Task
 from sottovoce.models.training.train_settings import TrainSettings
 
 
 @dataclass(frozen=True, repr=False)
 class Prepared:
-    """`units` lists the rows of `train` that belong to one unit of privacy."""
+    """`units` lists the rows of `train` that belong to one unit of privacy; `left_out` rows cannot be learned from."""
 
-    train: list[Example]
-    validation: list[Example]
-    labels: Labels
+    train: list[Any]
+    validation: list[Any]
+    labels: Any
     units: list[list[int]]
-    without_intent: int
+    left_out: int
 
     def digest(self) -> str:
         """Tells whether a resumed training sees the data it began with."""
         whole = hashlib.sha256()
         for part in (self.train, self.validation):
             for row in part:
-                whole.update(repr((row.tokens, row.tags, row.intent, row.speaker)).encode("utf-8", "surrogatepass"))
+                whole.update(repr((row.content, row.speaker)).encode("utf-8", "surrogatepass"))
         return whole.hexdigest()
 
 
 def prepare(data: str, settings: TrainSettings, key: Secret, commit: str | None = None) -> Prepared:
     """`commit` is the sha256 of the one commit that may be read of a run."""
-    corpus = read_corpus(data, settings.train_split, commit)
+    task = task_of(settings.task)
+    corpus = read_data(task, data, settings.train_split, commit)
     if settings.unit == "speaker":
         _check_speakers(corpus.examples)
-    train, validation = corpus.examples, _validation(data, settings, commit)
+    train, validation = corpus.examples, _validation(task, data, settings, commit)
     if validation is None:
         train, validation = _held_out(train, settings, key)
-    _check_classes(corpus, train)
-    labels = labels_of(train)
-    labels = Labels(settings.intents or labels.intents, labels.slots if settings.slots is None else settings.slots)
-    check_labels(train, labels)
-    units = units_of(train, settings)
-    return Prepared(train, validation, labels, units, corpus.without_intent)
+    if not train:
+        other = f"; {corpus.left_out} rows {task.left_out_because}" if corpus.left_out else ""
+        raise CorpusError(f"data: no {task.examples} to train on{other}")
+    return Prepared(train, validation, task.schema(train, settings), units_of(train, settings), corpus.left_out)
 
 
-def units_of(train: Sequence[Example], settings: TrainSettings) -> list[list[int]]:
+def read_data(task: Task, data: str, split: str | None = None, commit: str | None = None) -> Corpus:
+    return task.read(rows_of(Path(data), commit, task.sink, task.columns), split)
+
+
+def units_of(train: Sequence[Any], settings: TrainSettings) -> list[list[int]]:
     if settings.unit == "example":
         return [[row] for row in range(len(train))]
     speakers: dict[str | None, list[int]] = {}
@@ -56,7 +63,7 @@ def units_of(train: Sequence[Example], settings: TrainSettings) -> list[list[int
     return [rows[: settings.longest_speaker] for rows in speakers.values()]
 
 
-def _check_speakers(examples: Sequence[Example]) -> None:
+def _check_speakers(examples: Sequence[Any]) -> None:
     for example in examples:
         if example.speaker is None:
             raise CorpusError(
@@ -65,28 +72,20 @@ def _check_speakers(examples: Sequence[Example]) -> None:
             )
 
 
-def _validation(data: str, settings: TrainSettings, commit: str | None) -> list[Example] | None:
+def _validation(task: Task, data: str, settings: TrainSettings, commit: str | None) -> list[Any] | None:
     if settings.validation is not None:
-        return read_corpus(settings.validation, settings.validation_split).examples
+        return read_data(task, settings.validation, settings.validation_split).examples
     if settings.validation_split is not None:
-        return read_corpus(data, settings.validation_split, commit).examples
+        return read_data(task, data, settings.validation_split, commit).examples
     return None
 
 
-def _held_out(examples: list[Example], settings: TrainSettings, key: Secret) -> tuple[list[Example], list[Example]]:
+def _held_out(examples: list[Any], settings: TrainSettings, key: Secret) -> tuple[list[Any], list[Any]]:
     """Each unit goes by its own draw, so that nobody's presence moves anybody else from one side to the other."""
-    train: list[Example] = []
-    validation: list[Example] = []
+    train: list[Any] = []
+    validation: list[Any] = []
     for example in examples:
-        whose = (str(example.speaker),) if settings.unit == "speaker" else (*example.tokens, example.intent)
+        whose = (str(example.speaker),) if settings.unit == "speaker" else example.content
         held_out = key.uniform("validation", *whose) < settings.validation_share
         (validation if held_out else train).append(example)
     return train, validation
-
-
-def _check_classes(corpus: Corpus, train: Sequence[Example]) -> None:
-    if not train:
-        other = f"; {corpus.without_intent} rows have no intent" if corpus.without_intent else ""
-        raise CorpusError(f"data: no labelled examples to train on{other}")
-    if len({example.intent for example in train}) == 1:
-        raise CorpusError(f"data: all {len(train)} examples have the same intent: there is nothing to tell apart")

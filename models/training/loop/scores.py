@@ -17,6 +17,7 @@ class Scores:
     intent_accuracy: float
     slot_f1: float
     examples: int
+    intents_answered: int = 0  # how many different ones: a model that learnt nothing has one answer
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,10 @@ def slots_of(tags: Sequence[str]) -> list[tuple[int, int, str]]:
 def score(pairs: Iterable[tuple[Reading, Reading]]) -> Scores:
     """Pairs of (reference, answer)."""
     examples = right_intents = errors = reference_slots = right = answered = 0
+    intents: set[str] = set()
     for reference, answer in pairs:
         examples += 1
+        intents.add(answer.intent)
         right_intents += reference.intent == answer.intent
         wanted, given = slots_of(reference.tags), slots_of(answer.tags)
         matched, wrong = _compare(wanted, given)
@@ -56,7 +59,7 @@ def score(pairs: Iterable[tuple[Reading, Reading]]) -> Scores:
     if examples == 0:
         return Scores(0.0, 0.0, 0.0, 0)
     f1 = 2 * right / (reference_slots + answered) if reference_slots + answered else 1.0
-    return Scores(errors / (reference_slots + examples), right_intents / examples, f1, examples)
+    return Scores(errors / (reference_slots + examples), right_intents / examples, f1, examples, len(intents))
 
 
 def _compare(wanted: list[tuple[int, int, str]], given: list[tuple[int, int, str]]) -> tuple[int, int]:

@@ -18,9 +18,7 @@ import torch
 
 from sottovoce.models.errors import RunError
 from sottovoce.models.randomness import Secret
-from sottovoce.models.training.batches import encode
-from sottovoce.models.training.examples import read_corpus
-from sottovoce.models.training.loop.prepare import Prepared
+from sottovoce.models.training.loop.prepare import Prepared, read_data
 from sottovoce.models.training.loop.processes import Processes
 from sottovoce.models.training.loop.trainer import Trainer, Watcher
 from sottovoce.models.training.privacy.alpha import measure_alphas
@@ -29,6 +27,7 @@ from sottovoce.models.training.privacy.flat import FlatGradients
 from sottovoce.models.training.privacy.noise import NoiseSource
 from sottovoce.models.training.privacy.plan import make_plan
 from sottovoce.models.training.privacy.sampling import Sampler
+from sottovoce.models.training.tasks import task_of
 from sottovoce.models.training.train_settings import TrainSettings
 
 
@@ -56,8 +55,7 @@ def start_trainer(
             "Resume with the settings it began with, or begin anew in another folder, which is spent on top"
         )
     bench = _bench(settings, prepared, key, processes, state)
-    member = settings.member.make()
-    rows = encode(prepared.validation, member.encoder(), prepared.labels)
+    rows = bench.task.encode(prepared.validation, settings.member.make(), prepared.labels)
 
     def save_all(kept: dict[str, Any]) -> None:
         if processes.first:
@@ -77,14 +75,15 @@ def _bench(
     state: dict[str, Any] | None,
 ) -> Workbench:
     plan = make_plan(settings, len(prepared.units), processes.count)
-    member = settings.member.make()
+    member, task = settings.member.make(), task_of(settings.task)
     torch.manual_seed(int.from_bytes(key.digest("initial weights")[:8], "big") >> 1)
     network = member.network(prepared.labels).to(processes.device)
     flat = FlatGradients(network)
     parts = settings.n_micro if settings.mode in ("paper", "sound") else 1
     bench = Workbench(
         network=network,
-        rows=encode(prepared.train, member.encoder(), prepared.labels),
+        task=task,
+        rows=task.encode(prepared.train, member, prepared.labels),
         units=prepared.units,
         plan=plan,
         sampler=Sampler(key, settings.drawn_by, plan.n, settings.batch_size, parts),
@@ -104,9 +103,9 @@ def _bench(
 def _public_rows(settings: TrainSettings, prepared: Prepared) -> list[Any] | None:
     if settings.public_data is None:
         return None
-    examples = read_corpus(settings.public_data).examples[: settings.batch_size]
-    known = set(prepared.labels.tags)
-    usable = [row for row in examples if row.intent in prepared.labels.intents and set(row.tags) <= known]
+    task = task_of(settings.task)
+    examples = read_data(task, settings.public_data).examples[: settings.batch_size]
+    usable = [row for row in examples if task.fits(row, prepared.labels)]
     if not usable:
-        raise RunError("public_data: none of its first rows uses the intents and slots of this training")
-    return encode(usable, settings.member.make().encoder(), prepared.labels)
+        raise RunError("public_data: none of its first rows uses the names (intents, slots) of this training")
+    return task.encode(usable, settings.member.make(), prepared.labels)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 import torch
 
 from sottovoce.models.errors import RunError
-from sottovoce.models.training.batches import Encoded
-from sottovoce.models.training.examples import Example, Labels
-from sottovoce.models.training.loop.evaluation import evaluate
-from sottovoce.models.training.loop.scores import Scores
 from sottovoce.models.training.privacy.edp import StepResult, Workbench, gradient_of_step
 
 
@@ -26,7 +22,7 @@ class Watcher(Protocol):
 
     def step(self, step: int, result: StepResult, seconds: float) -> None: ...
 
-    def epoch(self, epoch: int, scores: Scores | None) -> None: ...
+    def epoch(self, epoch: int, scores: Mapping[str, float] | None) -> None: ...
 
 
 @dataclass
@@ -35,7 +31,7 @@ class Progress:
 
     step: int = 0
     history: list[dict[str, float]] = field(default_factory=list)
-    best_ser: float | None = None
+    best_score: float | None = None
     best_epoch: int = 0
     stopped_early: bool = False
 
@@ -43,9 +39,9 @@ class Progress:
 @dataclass
 class Trainer:
     bench: Workbench
-    labels: Labels
-    validation: list[Example]
-    validation_rows: list[Encoded]
+    labels: Any
+    validation: list[Any]
+    validation_rows: list[Any]
     watcher: Watcher
     save: Callable[[dict[str, Any]], None]
     progress: Progress = field(default_factory=Progress)
@@ -92,17 +88,18 @@ class Trainer:
     def _judge(self, epoch: int) -> None:
         scores = None
         if self.validation:
-            scores = evaluate(self.bench.network, self.validation_rows, self.validation, self.labels)
-            self.progress.history.append({"epoch": epoch, **asdict(scores)})
-            self._consider_stopping(epoch, scores.ser)
+            task = self.bench.task
+            scores = task.evaluate(self.bench.network, self.validation_rows, self.validation, self.labels)
+            self.progress.history.append({"epoch": epoch, **scores})
+            self._consider_stopping(epoch, scores[task.judged_by])
         self.watcher.epoch(epoch, scores)
 
-    def _consider_stopping(self, epoch: int, ser: float) -> None:
+    def _consider_stopping(self, epoch: int, score: float) -> None:
         patience = self.bench.plan.settings.patience
         if patience is None:
             return
-        if self.progress.best_ser is None or ser < self.progress.best_ser:
-            self.progress.best_ser, self.progress.best_epoch = ser, epoch
+        if self.progress.best_score is None or score < self.progress.best_score:
+            self.progress.best_score, self.progress.best_epoch = score, epoch
             state = self.bench.network.state_dict()
             self.best_weights = {name: tensor.detach().clone() for name, tensor in state.items()}
         elif epoch - self.progress.best_epoch >= patience:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -28,6 +29,8 @@ COUNT_POSITIONS_THEMSELVES = ("roberta", "xlm-roberta", "camembert", "xlm-robert
 @dataclass(frozen=True)
 class Bert:
     """The sizes count only from scratch; a pre-trained encoder brings its own."""
+
+    task: ClassVar[str] = "slu"
 
     pretrained: str | None = None
     layers: int = 4
@@ -50,13 +53,13 @@ class Bert:
     def encoder(self) -> HashedPieces | TokenizerPieces:
         if self.pretrained is None:
             return HashedPieces(self.buckets, self.longest)
-        return TokenizerPieces(_pretrained("AutoTokenizer", self.pretrained), self.longest)
+        return TokenizerPieces(load_pretrained("AutoTokenizer", self.pretrained), self.longest)
 
     def network(self, labels: Labels) -> IntentSlotNetwork:
         from transformers import BertConfig, BertModel
 
         if self.pretrained is not None:
-            encoder = _pretrained("AutoModel", self.pretrained)
+            encoder = load_pretrained("AutoModel", self.pretrained)
         else:
             encoder = BertModel(
                 BertConfig(
@@ -72,6 +75,18 @@ class Bert:
                 add_pooling_layer=False,
             )
         return IntentSlotNetwork(BertReader(encoder), encoder.config.hidden_size, labels)
+
+    def keep_beside(self, network: IntentSlotNetwork, folder: Path) -> dict[str, Any]:
+        return keep_pretrained(self.pretrained, network.reader.encoder, folder)
+
+
+def keep_pretrained(pretrained: str | None, model: Any, folder: Path) -> dict[str, Any]:
+    """A Hugging Face model and its tokenizer go with the exported weights: what is needed to build it again."""
+    if pretrained is None:
+        return {}
+    model.save_pretrained(folder / "encoder")
+    load_pretrained("AutoTokenizer", pretrained).save_pretrained(folder / "encoder")
+    return {"pretrained": "encoder"}
 
 
 @dataclass(frozen=True)
@@ -138,12 +153,12 @@ class BertReader(nn.Module):
         return states.gather(1, first), states[:, 0]
 
 
-def _pretrained(kind: str, path: str) -> Any:
+def load_pretrained(kind: str, path: str) -> Any:
     import transformers
 
     options = {"trust_remote_code": False} | ({"use_fast": True} if kind == "AutoTokenizer" else {})
     try:
         return getattr(transformers, kind).from_pretrained(path, **options)
     except (OSError, ValueError) as error:
-        problem = f"model.pretrained: {path!r} cannot be loaded as an encoder ({type(error).__name__})"
+        problem = f"model.pretrained: {path!r} cannot be loaded ({type(error).__name__})"
         raise SettingsError([problem]) from None

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -22,6 +24,8 @@ from sottovoce.models.training.networks.words import UNKNOWN, bucket_of, bytes_o
 @dataclass(frozen=True)
 class Clc:
     """`vectors` is a text file of word vectors; without it `buckets` embeddings of `word_size` are learned."""
+
+    task: ClassVar[str] = "slu"
 
     hidden: int = 384
     layers: int = 2
@@ -50,6 +54,9 @@ class Clc:
         else:
             words = nn.Embedding(self.buckets, self.word_size)
         return IntentSlotNetwork(ClcReader(self, words), 2 * self.hidden, labels)
+
+    def keep_beside(self, network: IntentSlotNetwork, folder: Path) -> dict[str, Any]:
+        return {}
 
 
 @dataclass(frozen=True)

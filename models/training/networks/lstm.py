@@ -1,4 +1,4 @@
-"""A bidirectional LSTM whose input projection is taken out of the time loop, with its own backward pass.
+"""An LSTM, in one direction or in both, whose input projection is taken out of the time loop, with its own backward pass.
 
 All inputs are projected at once by a linear layer; the loop adds the recurrent part, both directions in one product. The
 gradient of the loss by the projected input is then the gradient by the gates, delta_t, which is all that per-example clipping
@@ -17,13 +17,14 @@ from torch.autograd.function import once_differentiable
 
 
 class Recurrence(nn.Module):
-    """The time loop: gates [rows, words, 2 x 4 hidden] -> states [rows, words, 2 x hidden], zero in the padding."""
+    """The time loop: gates [rows, words, directions x 4 hidden] -> states [rows, words, directions x hidden], zero in the
+    padding. One direction, from the first word on, sees nothing of what is to come."""
 
-    def __init__(self, hidden: int):
+    def __init__(self, hidden: int, directions: int = 2):
         super().__init__()
         bound = 1 / math.sqrt(hidden)
         self.hidden = hidden
-        self.weight = nn.Parameter(torch.empty(2, hidden, 4 * hidden).uniform_(-bound, bound))
+        self.weight = nn.Parameter(torch.empty(directions, hidden, 4 * hidden).uniform_(-bound, bound))
 
     def forward(self, gates: Tensor, lengths: Tensor) -> Tensor:
         # the recursion stays in the precision of the weights, also under autocast
@@ -45,10 +46,25 @@ class BiLstm(nn.Module):
         return self.recur(self.project(words), lengths)
 
 
-def states_before(states: Tensor) -> tuple[Tensor, Tensor]:
+class Lstm(nn.Module):
+    """One layer that reads from the first word to the last."""
+
+    def __init__(self, inputs: int, hidden: int):
+        super().__init__()
+        self.project = nn.Linear(inputs, 4 * hidden)
+        self.recur = Recurrence(hidden, directions=1)
+        with torch.no_grad():
+            self.project.bias.view(4, hidden)[1] = 1.0
+
+    def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
+        return self.recur(self.project(words), lengths)
+
+
+def states_before(states: Tensor, directions: int) -> tuple[Tensor, ...]:
     """h_{t-1} of each word in each direction; padding is zero, so a row's last word has nothing behind it."""
-    there, back = states.chunk(2, -1)
-    return nn.functional.pad(there[:, :-1], (0, 0, 1, 0)), nn.functional.pad(back[:, 1:], (0, 0, 0, 1))
+    there, *back = states.chunk(directions, -1)
+    before = nn.functional.pad(there[:, :-1], (0, 0, 1, 0))
+    return before, *(nn.functional.pad(other[:, 1:], (0, 0, 0, 1)) for other in back)
 
 
 class _TimeLoop(torch.autograd.Function):
@@ -60,10 +76,12 @@ class _TimeLoop(torch.autograd.Function):
 
     @staticmethod
     def forward(gates: Tensor, weight: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
-        hidden = weight.shape[1]
-        opened = _by_time(gates)
+        directions, hidden = weight.shape[:2]
+        opened = _by_time(gates, directions)
         states, cells, shown = (opened.new_empty(*opened.shape[:3], hidden) for _ in range(3))
-        steps = zip(*(x.unbind() for x in (opened, states, cells, shown, _inside(gates, lengths))), strict=True)
+        steps = zip(
+            *(x.unbind() for x in (opened, states, cells, shown, _inside(gates, lengths, directions))), strict=True
+        )
         parts = zip(*(part.unbind() for part in opened.split((3 * hidden, hidden), -1)), strict=True)
         kinds = zip(*(kind.unbind() for kind in opened.chunk(4, -1)), strict=True)
         before: tuple[Tensor, Tensor] | None = None
@@ -93,9 +111,9 @@ class _TimeLoop(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor, *_: Any) -> tuple[Tensor | None, ...]:
         weight, lengths, states, opened, cells, shown = ctx.saved_tensors
-        border = 3 * weight.shape[1]
+        directions, border = weight.shape[0], 3 * weight.shape[1]
         deltas, back = torch.empty_like(opened), weight.transpose(1, 2)
-        whole = (_by_time(gradient), opened, deltas, shown, _inside(gradient, lengths))
+        whole = (_by_time(gradient, directions), opened, deltas, shown, _inside(gradient, lengths, directions))
         steps = list(zip(*(x.unbind() for x in whole), strict=True))
         kinds = list(zip(*(kind.unbind() for x in (opened, deltas) for kind in x.chunk(4, -1)), strict=True))
         earlier_cells = [None, *cells.unbind()[:-1]]
@@ -124,29 +142,30 @@ class _TimeLoop(torch.autograd.Function):
         by_row = _by_row(deltas)
         of_weight = None
         if ctx.needs_input_grad[1]:
-            pairs = zip(states_before(states), by_row.chunk(2, -1), strict=True)
+            pairs = zip(states_before(states, directions), by_row.chunk(directions, -1), strict=True)
             of_weight = torch.stack([before.flatten(0, 1).T @ delta.flatten(0, 1) for before, delta in pairs])
         return by_row, of_weight, None
 
 
-def _by_time(by_row: Tensor) -> Tensor:
-    """[rows, words, both directions' width] -> [time, direction, rows, width]; time runs backwards for the second."""
-    there, back = by_row.transpose(0, 1).chunk(2, -1)
-    by_time = by_row.new_empty(there.shape[0], 2, *there.shape[1:])
+def _by_time(by_row: Tensor, directions: int) -> Tensor:
+    """[rows, words, width of all directions] -> [time, direction, rows, width]; time runs backwards for the second."""
+    there, *back = by_row.transpose(0, 1).chunk(directions, -1)
+    by_time = by_row.new_empty(there.shape[0], directions, *there.shape[1:])
     by_time[:, 0] = there
-    by_time[:, 1] = back.flip(0)
+    for other in back:
+        by_time[:, 1] = other.flip(0)
     return by_time
 
 
 def _by_row(by_time: Tensor) -> Tensor:
-    there, back = by_time.unbind(1)
-    return torch.cat([there.transpose(0, 1), back.flip(0).transpose(0, 1)], -1)
+    there, *back = by_time.unbind(1)
+    return torch.cat([there.transpose(0, 1), *(other.flip(0).transpose(0, 1) for other in back)], -1)
 
 
-def _inside(by_row: Tensor, lengths: Tensor) -> Tensor:
+def _inside(by_row: Tensor, lengths: Tensor, directions: int) -> Tensor:
     """1 where a row has a word at that time in that direction, [time, direction, rows, 1]."""
     inside = (torch.arange(by_row.shape[1], device=by_row.device) < lengths.unsqueeze(-1)).to(by_row.dtype)
-    return torch.stack([inside.T, inside.flip(1).T], 1).unsqueeze(-1)
+    return torch.stack([inside.T, inside.flip(1).T][:directions], 1).unsqueeze(-1)
 
 
 def _through_sigmoid(gradient: Tensor, value: Tensor) -> Tensor:

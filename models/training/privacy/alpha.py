@@ -14,17 +14,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 
-from sottovoce.models.training.batches import Encoded, collate
 from sottovoce.models.training.privacy.edp import Workbench
 from sottovoce.models.training.privacy.noise import NoiseSource
 
 FLOOR = 1e-3
 
 
-def measure_alphas(bench: Workbench, public: Sequence[Encoded] | None = None) -> dict[str, float] | None:
+def measure_alphas(bench: Workbench, public: Sequence[Any] | None = None) -> dict[str, float] | None:
     source, sizes = bench.plan.settings.alpha, bench.flat.sizes
     if source == "ones":
         return None
@@ -33,7 +33,7 @@ def measure_alphas(bench: Workbench, public: Sequence[Encoded] | None = None) ->
         return {name: math.sqrt(size / total) for name, size in sizes.items()}
     if source == "public":
         bench.flat.clear()
-        bench.loss(collate(list(public or ())).to(bench.processes.device), 0, 0).backward()
+        bench.loss(bench.task.collate(list(public or ())).to(bench.processes.device), 0, 0).backward()
         return _scaled(bench, _lengths(bench))
     purpose = "step" if source == "private_batch" else "alpha"
     measured = _over_micro_batches(bench, purpose)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.training.loop.prepare import Prepared
 from sottovoce.models.training.loop.trainer import Progress
 from sottovoce.models.training.privacy.plan import Plan
+from sottovoce.models.training.tasks import task_of
 
 MECHANISMS = {
     "plain": "training without protection",
@@ -65,9 +67,10 @@ def card(plan: Plan, prepared: Prepared, progress: Progress, noise_source: str) 
         "steps_planned": plan.steps,
         "steps_taken": progress.step,
         "stopped_early": progress.stopped_early,
-        "intents": len(prepared.labels.intents),
-        "slots": len(prepared.labels.slots),
+        "task": settings.task,
+        "publishes": task_of(settings.task).publishes,
         "validation": progress.history[-1] if progress.history else None,
+        "nothing_learnt": _nothing_learnt(plan, progress),
     }
 
 
@@ -89,20 +92,27 @@ def as_page(values: dict[str, Any]) -> str:
         f"* Steps: {values['steps_taken']} of {values['steps_planned']} planned",
     ]
     if values["validation"]:
-        kept = values["validation"]
-        lines.append(
-            f"* Validation: SER {kept['ser']:.3f}, intent accuracy {kept['intent_accuracy']:.3f}, slot F1 {kept['slot_f1']:.3f}"
-        )
+        lines.append("* Validation: " + in_words(values["validation"]))
+    if values["nothing_learnt"]:
+        lines.append(f"* **It learnt nothing**: {values['nothing_learnt']}")
     for title, key in (("Assumptions", "assumptions"), ("Not protected", "not_protected")):
         lines += ["", f"## {title}", "", *(f"* {line}" for line in values[key])]
     lines += ["", "## Settings", "", *(f"* {name}: {value}" for name, value in values["parameters"].items())]
     return "\n".join(lines) + "\n"
 
 
+def in_words(scores: Mapping[str, float]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in scores.items() if name != "epoch")
+
+
+def _nothing_learnt(plan: Plan, progress: Progress) -> str | None:
+    return task_of(plan.settings.task).nothing_learnt(progress.history[-1]) if progress.history else None
+
+
 def _says(plan: Plan, epsilon: float) -> str:
     if epsilon == math.inf:
         return "The trained model may give away any training example: " + _why_infinite(plan)
-    unit = "one speaker's sentences" if plan.settings.unit == "speaker" else "one sentence"
+    unit = "all examples of one speaker" if plan.settings.unit == "speaker" else "one example"
     return (
         f"Whoever sees the trained model, and every model on the way to it, changes the odds of {unit} having been used by "
         f"at most a factor e^{epsilon:.3g}, except with probability {plan.delta:.3g}."
@@ -117,13 +127,14 @@ def _why_infinite(plan: Plan) -> str:
 
 def _not_protected(plan: Plan, prepared: Prepared) -> tuple[str, ...]:
     settings = plan.settings
-    said = ["the names of intents and slots, which are published with the model"]
+    task = task_of(settings.task)
+    said = [f"{task.publishes}, published with the model"]
     if settings.unit == "example":
-        said.append("a person with several sentences: k of them cost about k times the epsilon of one")
+        said.append("a person with several examples: k of them cost about k times the epsilon of one")
     else:
-        said.append(f"sentences of a speaker beyond the first {settings.longest_speaker} are not used at all")
+        said.append(f"examples of a speaker beyond the first {settings.longest_speaker} are not used at all")
     if prepared.validation and not settings.validation_is_public:
-        said.append("the validation sentences: their scores are shown, and decide when to stop, without being charged")
+        said.append("the validation examples: their scores are shown, and decide when to stop, without being charged")
     said.append("training losses and logs, which are exact: they belong with the data and not with the model")
     said.append("settings chosen after looking at results on the same data")
     return tuple(said)
@@ -131,11 +142,11 @@ def _not_protected(plan: Plan, prepared: Prepared) -> tuple[str, ...]:
 
 def _own_assumptions(plan: Plan, prepared: Prepared) -> tuple[str, ...]:
     said = [
-        "the schema (names of intents and slots) is public",
+        f"{task_of(plan.settings.task).publishes}: counted as public",
         "the key of this training, drawn for it alone, stays with its owner",
     ]
-    if plan.settings.intents is None or plan.settings.slots is None:
-        said[0] += ", though it was read from the data here"
+    if not task_of(plan.settings.task).declared(plan.settings):
+        said[0] += ", though read from the data here"
     if plan.settings.patience is not None:
         said.append("the figure is that of all planned steps, however early training stopped")
     return tuple(said)

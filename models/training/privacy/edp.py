@@ -16,27 +16,30 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from sottovoce.models.randomness import Secret
-from sottovoce.models.training.batches import Batch, Encoded, collate
+from sottovoce.models.training.batches import AnyBatch
 from sottovoce.models.training.loop.processes import Processes
-from sottovoce.models.training.networks.network import IntentSlotNetwork
 from sottovoce.models.training.privacy.flat import FlatGradients
 from sottovoce.models.training.privacy.ghost import clip_per_unit
 from sottovoce.models.training.privacy.noise import NoiseSource
 from sottovoce.models.training.privacy.plan import Plan
 from sottovoce.models.training.privacy.sampling import Sampler
+from sottovoce.models.training.tasks.task import Task
 
 
 @dataclass
 class Workbench:
     """What a step needs. `units` lists the rows of each unit; `alphas` is None where all layers weigh alike."""
 
-    network: IntentSlotNetwork
-    rows: Sequence[Encoded]
+    network: nn.Module
+    task: Task
+    rows: Sequence[Any]
     units: Sequence[Sequence[int]]
     plan: Plan
     sampler: Sampler
@@ -46,12 +49,12 @@ class Workbench:
     noise: NoiseSource
     alphas: dict[str, float] | None = None
 
-    def batch_of(self, units: np.ndarray) -> Batch | None:
+    def batch_of(self, units: np.ndarray) -> AnyBatch | None:
         """All rows of the units, each weighing the same; None where no unit was drawn."""
         rows = [self.rows[row] for unit in units for row in self.units[unit]]
-        return collate(rows).to(self.processes.device) if rows else None
+        return self.task.collate(rows).to(self.processes.device) if rows else None
 
-    def loss(self, batch: Batch, step: int, part: int) -> torch.Tensor:
+    def loss(self, batch: AnyBatch, step: int, part: int) -> torch.Tensor:
         self.seed_dropout(step, part)
         with self.autocast():
             return (self.network(batch) * batch.weights).sum()
@@ -162,7 +165,7 @@ def _chunks(bench: Workbench, units: np.ndarray) -> list[np.ndarray]:
     return [np.array(chunk) for chunk in chunks]
 
 
-def _padded_units(bench: Workbench, units: np.ndarray) -> tuple[Batch, int]:
+def _padded_units(bench: Workbench, units: np.ndarray) -> tuple[AnyBatch, int]:
     """Rows of each unit together, filled up with rows of weight 0; a unit's gradient is the mean over its rows."""
     longest = max(len(bench.units[unit]) for unit in units)
     rows, weights = [], []
@@ -171,7 +174,7 @@ def _padded_units(bench: Workbench, units: np.ndarray) -> tuple[Batch, int]:
         filled = [*own, *[own[0]] * (longest - len(own))]
         rows += [bench.rows[row] for row in filled]
         weights += [1 / len(own)] * len(own) + [0.0] * (longest - len(own))
-    return collate(rows, weights).to(bench.processes.device), longest
+    return bench.task.collate(rows, weights).to(bench.processes.device), longest
 
 
 def _mean(losses: list[torch.Tensor]) -> float:

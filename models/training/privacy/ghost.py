@@ -22,10 +22,10 @@ import torch
 from torch import Tensor, nn
 
 from sottovoce.models.errors import SettingsError
-from sottovoce.models.training.batches import Batch
+from sottovoce.models.training.batches import AnyBatch
 from sottovoce.models.training.networks.crf import Transitions
 from sottovoce.models.training.networks.lstm import Recurrence
-from sottovoce.models.training.privacy.ghost_rules import RULES, Factor
+from sottovoce.models.training.privacy.ghost_rules import RULES, RULES_BY_NAME, Factor, rule_for
 
 ROUNDING = 2.0**-22  # more than a weight can grow when it becomes a number of single precision
 
@@ -40,7 +40,7 @@ class _Call:
 
 
 def clip_per_unit(
-    network: nn.Module, batch: Batch, clip: float, rows_per_unit: int = 1, scale: dict[str, float] | None = None
+    network: nn.Module, batch: AnyBatch, clip: float, rows_per_unit: int = 1, scale: dict[str, float] | None = None
 ) -> tuple[Tensor, Tensor]:
     """Add to each parameter's `.grad` the sum of the clipped gradients of the units; returns row losses and unit norms.
 
@@ -79,7 +79,9 @@ def _factors(
         if gradient is None:
             continue
         _check_rows(call, gradient, rows)
-        for parameter, factor in RULES[type(call.layer)](call.layer, call.seen, gradient, rows_per_unit):
+        rule = rule_for(call.layer)
+        assert rule is not None  # `_check_layers`
+        for parameter, factor in rule(call.layer, call.seen, gradient, rows_per_unit):
             name = names.get(id(parameter))
             if name is not None:
                 factors[name] = factors[name].joined(factor) if name in factors else factor
@@ -124,9 +126,9 @@ def _recorded(network: nn.Module, trained: set[int]) -> Iterator[list[_Call]]:
 
 
 def _check_layers(network: nn.Module, owners: list[nn.Module]) -> None:
-    kinds = sorted({type(layer).__name__ for layer in owners if type(layer) not in RULES})
+    kinds = sorted({type(layer).__name__ for layer in owners if rule_for(layer) is None})
     if kinds:
-        known = ", ".join(kind.__name__ for kind in RULES)
+        known = ", ".join([*(kind.__name__ for kind in RULES), *RULES_BY_NAME])
         raise SettingsError([f"mode: per_example has no rule for layers {', '.join(kinds)}; known: {known}"])
     held = [id(p) for layer in owners for p in layer._parameters.values() if p is not None]
     if len(held) != len(set(held)):

@@ -142,8 +142,9 @@ def _layer_norm(
 
 
 def _recurrence(layer: Recurrence, seen: tuple[Any, ...], gradient: Tensor, r: int) -> Iterator[tuple[Tensor, Factor]]:
-    """The two directions are two products of one parameter."""
-    pairs = zip(states_before(seen[-1]), gradient.chunk(2, -1), strict=True)
+    """Each direction is a product of its own within one parameter."""
+    directions = len(layer.weight)
+    pairs = zip(states_before(seen[-1], directions), gradient.chunk(directions, -1), strict=True)
     yield layer.weight, BothWays([Outer(_places(before, r), _places(b, r), True) for before, b in pairs])
 
 
@@ -170,6 +171,20 @@ class BothWays:
         return BothWays([mine.joined(theirs) for mine, theirs in zip(self.ways, other.ways, strict=True)])
 
 
+def _transposed_linear(layer: Any, seen: tuple[Any, ...], gradient: Tensor, r: int) -> Iterator[tuple[Tensor, Factor]]:
+    """Hugging Face's `Conv1D`, which is a linear layer whose weight lies the other way round."""
+    b = _places(gradient, r)
+    yield layer.weight, Outer(_places(seen[0], r), b, transposed=True)
+    yield layer.bias, Direct(b.sum(1))
+
+
+def _rms_norm(layer: Any, seen: tuple[Any, ...], gradient: Tensor, r: int) -> Iterator[tuple[Tensor, Factor]]:
+    x = seen[0].detach().float()
+    epsilon = getattr(layer, "variance_epsilon", None) or getattr(layer, "eps", None) or torch.finfo(x.dtype).eps
+    normed = x * torch.rsqrt(x.square().mean(-1, keepdim=True) + epsilon)
+    yield layer.weight, Direct((_places(normed, r) * _places(gradient, r)).sum(1))
+
+
 RULES: dict[type, Rule] = {
     nn.Linear: _linear,
     nn.Embedding: _embedding,
@@ -177,6 +192,14 @@ RULES: dict[type, Rule] = {
     Recurrence: _recurrence,
     Transitions: _transitions,
 }
+
+
+# Layers of Hugging Face, known by name: nothing of that library is loaded for models that need none of it.
+RULES_BY_NAME: dict[str, Rule] = {"Conv1D": _transposed_linear, "LlamaRMSNorm": _rms_norm, "Qwen2RMSNorm": _rms_norm}
+
+
+def rule_for(layer: nn.Module) -> Rule | None:
+    return RULES.get(type(layer)) or RULES_BY_NAME.get(type(layer).__name__)
 
 
 def _places(tensor: Tensor, rows_per_unit: int) -> Tensor:

@@ -51,7 +51,7 @@ def test_given_tags_are_kept_and_rows_without_intent_are_counted(tmp_path):
         {"tokens": ["a"], "tags": ["O"], "intent": "two", "split": "test"},
     ]
     corpus = read_corpus(jsonl(tmp_path / "d.jsonl", *rows))
-    assert corpus.without_intent == 1
+    assert corpus.left_out == 1
     assert corpus.examples[0].tags == ("B-x", "I-x") and corpus.examples[0].speaker == "s"
     assert labels_of(corpus.examples) == Labels(("one", "two"), ("x",))
     with gzip.open(tmp_path / "d.jsonl.gz", "wt") as packed:

@@ -131,7 +131,7 @@ def test_the_semantic_error_rate_counts_the_intent_as_a_slot():
     tags = ("O", "B-a", "I-a", "B-b")
     assert slots_of(tags) == [(1, 3, "a"), (3, 4, "b")]
     truth = Reading("i", tags)
-    assert score([(truth, truth)]) == Scores(0.0, 1.0, 1.0, 1)
+    assert score([(truth, truth)]) == Scores(0.0, 1.0, 1.0, 1, 1)
     substituted = score([(truth, Reading("j", ("O", "B-a", "O", "B-b")))])
     assert substituted.ser == pytest.approx(2 / 3) and substituted.slot_f1 == pytest.approx(0.5)
     inserted = score([(Reading("i", ("O",)), Reading("i", ("B-a",)))])
