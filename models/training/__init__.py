@@ -7,5 +7,6 @@ TABLE = {
     "bert": "sottovoce.models.training.networks.bert:Bert",
     "lstm": "sottovoce.models.training.networks.language:LstmModel",
     "transformer": "sottovoce.models.training.networks.language:TransformerModel",
+    "conv": "sottovoce.models.training.networks.conv:ConvModel",
     "turns": "sottovoce.models.training.networks.turns:TurnsModel",
 }

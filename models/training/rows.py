@@ -120,4 +120,7 @@ def _of_lines(file: Path) -> Iterator[Row]:
                 row = None
             if not isinstance(row, dict):
                 raise CorpusError(f"{file.name}: line {number}: not a JSON object")
+            audio = row.get("audio", row.get("audio_filepath"))
+            if isinstance(audio, str):  # beside the file that names it
+                row["audio"] = str(file.parent / audio)
             yield Source(file.name, number), row

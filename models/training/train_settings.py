@@ -14,7 +14,7 @@ Mode = Literal["plain", "paper", "sound", "per_example"]
 
 @dataclass(frozen=True)
 class TrainSettings:
-    # what is learned, and from which sink: slu, lm (stt_lm), dm
+    # what is learned, and from which sink: slu, lm (stt_lm), am (stt_am), dm
     task: str = "slu"
     # by name, or with options: {use: clc, hidden: 128, ...}; the task's own default where it is not given
     model: Any = None
@@ -42,7 +42,7 @@ class TrainSettings:
     tau: float = 0.0
     alpha: AlphaSource = "ones"  # how clipping weighs the layers
     alpha_z: float | None = None
-    public_data: str | None = None  # labelled sentences of nobody, for alpha: public
+    public_data: str | None = None  # examples of nobody: for alpha public, and for normalisation by public statistics
 
     optimizer: Literal["adam", "sgd"] = "adam"
     learning_rate: float = 1e-3
@@ -100,6 +100,19 @@ class TrainSettings:
         spec = read_spec("training", self.model or task_of(self.task).default_model)
         task = member_class("training", spec.name).task
         require((task == self.task, f"model: {spec.name} is for task {task}, and the task here is {self.task}"))
+        made = spec.make()
+        require(
+            (not made.needs_public or self.public_data is not None, f"public_data: missing; {spec.name} measures public "
+             "examples at every step, as its options say"),
+            (not made.mixes_rows or self.drawn_by == "shuffle", "sampling: statistics over all rows of a batch are counted "
+             "for batches of a fixed size; use sampling: shuffle, or another norm"),
+            (not made.mixes_rows or self.mode in ("per_example", "plain"), "mode: statistics over all rows of a batch are "
+             "those of DPSGD + BN, which clips each example: use mode per_example, or another norm"),
+            (not made.mixes_rows or self.z0 is not None or self.mode == "plain", "z0: missing; with statistics over all "
+             "rows of a batch no target_epsilon can be held to"),
+            (not made.mixes_rows or self.unit != "speaker", "unit: statistics over all rows of a batch are counted for "
+             "examples"),
+        )  # fmt: skip
         return spec
 
     @property

@@ -1,4 +1,4 @@
-"""`sottovoce train`: an intent and slot model from safe examples, with a privacy card."""
+"""`sottovoce train`: a model from a sink, with a privacy card."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ EXAMPLES = """\
   sottovoce train --data sentences.jsonl.gz --config train.yaml --out trained --resume
   torchrun --nproc-per-node=2 -m sottovoce.pipelines.cli train --data sentences.jsonl.gz --config train.yaml --out trained
 train.yaml:
-  model: clc              # or bert, or {use: clc, hidden: 128}
+  task: slu               # or lm (sink stt_lm), am (stt_am), dm
+  model: clc              # of the task: clc, bert; lstm, transformer; conv; turns; or {use: clc, hidden: 128}
   mode: per_example       # or sound, paper, plain
   target_epsilon: 4
   epochs: 20"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--data", required=True, help="a committed run, or JSON lines of tokens and tags")
+    parser.add_argument("--data", required=True, help="a committed run, or JSON lines as docs/training.md says")
     parser.add_argument("--config", required=True, metavar="TRAIN.yaml", help="settings; docs/training.md lists them")
     parser.add_argument(
         "--out",

@@ -78,6 +78,9 @@ def _bench(
     member, task = settings.member.make(), task_of(settings.task)
     torch.manual_seed(int.from_bytes(key.digest("initial weights")[:8], "big") >> 1)
     network = member.network(prepared.labels).to(processes.device)
+    public = _public_rows(settings, prepared)
+    if member.needs_public:
+        network.public = task.collate(public or []).to(processes.device)
     flat = FlatGradients(network)
     parts = settings.n_micro if settings.mode in ("paper", "sound") else 1
     bench = Workbench(
@@ -95,7 +98,7 @@ def _bench(
     if state is not None:
         bench.alphas = state["alphas"]
     elif settings.mode != "plain":
-        bench.alphas = measure_alphas(bench, _public_rows(settings, prepared))
+        bench.alphas = measure_alphas(bench, public)
     bench.plan = replace(plan, alpha_max=max(bench.alphas.values()) if bench.alphas else 1.0)
     return bench
 

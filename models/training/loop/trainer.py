@@ -68,6 +68,7 @@ class Trainer:
                 self._save()
         if self.best_weights is not None:
             self.bench.network.load_state_dict(self.best_weights)
+        self.bench.network.eval()
         return self.progress
 
     def _step(self) -> None:

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.settings import require
 from sottovoce.models.training.examples import Labels
+from sottovoce.models.training.networks.member import Member
 from sottovoce.models.training.networks.network import IntentSlotNetwork
 from sottovoce.models.training.networks.words import UNKNOWN, bucket_of
 
@@ -27,7 +28,7 @@ COUNT_POSITIONS_THEMSELVES = ("roberta", "xlm-roberta", "camembert", "xlm-robert
 
 
 @dataclass(frozen=True)
-class Bert:
+class Bert(Member):
     """The sizes count only from scratch; a pre-trained encoder brings its own."""
 
     task: ClassVar[str] = "slu"
@@ -76,7 +77,7 @@ class Bert:
             )
         return IntentSlotNetwork(BertReader(encoder), encoder.config.hidden_size, labels)
 
-    def keep_beside(self, network: IntentSlotNetwork, folder: Path) -> dict[str, Any]:
+    def keep_beside(self, network: Any, folder: Path) -> dict[str, Any]:
         return keep_pretrained(self.pretrained, network.reader.encoder, folder)
 
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -17,12 +16,13 @@ from torch import Tensor, nn
 from sottovoce.models.settings import require
 from sottovoce.models.training.examples import Labels
 from sottovoce.models.training.networks.lstm import BiLstm
+from sottovoce.models.training.networks.member import Member
 from sottovoce.models.training.networks.network import IntentSlotNetwork
 from sottovoce.models.training.networks.words import UNKNOWN, bucket_of, bytes_of, read_vectors
 
 
 @dataclass(frozen=True)
-class Clc:
+class Clc(Member):
     """`vectors` is a text file of word vectors; without it `buckets` embeddings of `word_size` are learned."""
 
     task: ClassVar[str] = "slu"
@@ -54,9 +54,6 @@ class Clc:
         else:
             words = nn.Embedding(self.buckets, self.word_size)
         return IntentSlotNetwork(ClcReader(self, words), 2 * self.hidden, labels)
-
-    def keep_beside(self, network: IntentSlotNetwork, folder: Path) -> dict[str, Any]:
-        return {}
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from sottovoce.models.settings import require
 from sottovoce.models.training.batches import NamedBatch
 from sottovoce.models.training.networks.bert import keep_pretrained, load_pretrained
 from sottovoce.models.training.networks.lstm import Lstm
+from sottovoce.models.training.networks.member import Member
 from sottovoce.models.training.networks.vocabulary import (
     BEGIN,
     END,
@@ -45,7 +46,7 @@ class LanguageNetwork(nn.Module):
 
 
 @dataclass(frozen=True)
-class LstmModel:
+class LstmModel(Member):
     """`vocabulary`: words, pieces, or a file of public words; `size` of them."""
 
     task: ClassVar[str] = "lm"
@@ -71,7 +72,7 @@ class LstmModel:
     def network(self, schema: Any) -> LanguageNetwork:
         return _Lstm(self, len(self.words()))
 
-    def keep_beside(self, network: nn.Module, folder: Path) -> dict[str, Any]:
+    def keep_beside(self, network: Any, folder: Path) -> dict[str, Any]:
         return keep_vocabulary(self.vocabulary, folder)
 
 
@@ -92,7 +93,7 @@ class _Lstm(LanguageNetwork):
 
 
 @dataclass(frozen=True)
-class TransformerModel:
+class TransformerModel(Member):
     """GPT-2's shape from scratch, or with `pretrained` any causal model of Hugging Face by path, with its tokenizer."""
 
     task: ClassVar[str] = "lm"
@@ -139,7 +140,7 @@ class TransformerModel:
         )
         return _Causal(GPT2LMHeadModel(config))
 
-    def keep_beside(self, network: nn.Module, folder: Path) -> dict[str, Any]:
+    def keep_beside(self, network: Any, folder: Path) -> dict[str, Any]:
         kept = keep_pretrained(self.pretrained, network.model, folder)
         return kept or keep_vocabulary(self.vocabulary, folder)
 

@@ -7,7 +7,6 @@ a small Transformer reads turn after turn.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -16,10 +15,11 @@ from torch import Tensor, nn
 from sottovoce.models.settings import require
 from sottovoce.models.training.batches import NamedBatch
 from sottovoce.models.training.networks.lstm import Lstm
+from sottovoce.models.training.networks.member import Member
 
 
 @dataclass(frozen=True)
-class TurnsModel:
+class TurnsModel(Member):
     """`longest` turns of a dialogue are read, and `longest_turn` words of each."""
 
     task: ClassVar[str] = "dm"
@@ -43,9 +43,6 @@ class TurnsModel:
 
     def network(self, schema: Any) -> TurnsNetwork:
         return TurnsNetwork(self, len(schema.acts))
-
-    def keep_beside(self, network: nn.Module, folder: Path) -> dict[str, Any]:
-        return {}
 
 
 class TurnsNetwork(nn.Module):

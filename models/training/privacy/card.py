@@ -133,6 +133,8 @@ def _not_protected(plan: Plan, prepared: Prepared) -> tuple[str, ...]:
         said.append("a person with several examples: k of them cost about k times the epsilon of one")
     else:
         said.append(f"examples of a speaker beyond the first {settings.longest_speaker} are not used at all")
+    if plan.mixing > 1:
+        said.append("what the published formula claims: its clipping does not bound statistics over private rows")
     if prepared.validation and not settings.validation_is_public:
         said.append("the validation examples: their scores are shown, and decide when to stop, without being charged")
     said.append("training losses and logs, which are exact: they belong with the data and not with the model")

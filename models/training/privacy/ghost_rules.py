@@ -19,8 +19,10 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
+from sottovoce.models.errors import SettingsError
 from sottovoce.models.training.networks.crf import Transitions
 from sottovoce.models.training.networks.lstm import Recurrence, states_before
+from sottovoce.models.training.networks.norms import Affine
 from sottovoce.models.training.rounding import diagonal_lengths, gamma, lengths, place_lengths, tiny
 
 
@@ -178,11 +180,73 @@ def _transposed_linear(layer: Any, seen: tuple[Any, ...], gradient: Tensor, r: i
     yield layer.bias, Direct(b.sum(1))
 
 
+def _convolution(layer: Any, seen: tuple[Any, ...], gradient: Tensor, r: int) -> Iterator[tuple[Tensor, Factor]]:
+    """A product over the places of the output, of what the kernel lies on there; groups are products of their own."""
+    patches = _patches(layer, seen[0].detach())  # [rows, inputs * kernel, places]
+    b = gradient.detach().flatten(2)
+    ways = [
+        Outer(_places(a.mT, r), _places(part.mT, r))
+        for a, part in zip(patches.chunk(layer.groups, 1), b.chunk(layer.groups, 1), strict=True)
+    ]
+    yield layer.weight, Grouped(ways)
+    if layer.bias is not None:
+        yield layer.bias, Direct(_places(b.mT, r).sum(1))
+
+
+def _patches(layer: nn.Conv1d | nn.Conv2d, x: Tensor) -> Tensor:
+    sizes: list[tuple[int, ...]] = [layer.kernel_size, layer.dilation, layer.stride]
+    if layer.padding_mode != "zeros":
+        raise SettingsError([f"mode: per_example: padding_mode {layer.padding_mode} has no rule; allowed: zeros"])
+    if isinstance(layer.padding, str):
+        whole = [d * (k - 1) if layer.padding == "same" else 0 for k, d in zip(*sizes[:2], strict=True)]
+        edges = [(size // 2, size - size // 2) for size in whole]
+    else:
+        edges = [(int(size), int(size)) for size in layer.padding]
+    x = nn.functional.pad(x, [edge for pair in reversed(edges) for edge in pair])
+    if x.dim() == 3:
+        x, sizes = x.unsqueeze(2), [(1, *size) for size in sizes]
+    return nn.functional.unfold(x, sizes[0], sizes[1], 0, sizes[2])
+
+
+def _group_norm(
+    layer: nn.GroupNorm, seen: tuple[Any, ...], gradient: Tensor, r: int
+) -> Iterator[tuple[Tensor, Factor]]:
+    if layer.affine:
+        b = gradient.detach().flatten(2)
+        x = seen[0].detach()
+        x = x if x.dtype == torch.float64 else x.float()
+        normed = nn.functional.group_norm(x, layer.num_groups, eps=layer.eps).flatten(2)
+        yield layer.weight, Direct(_by_unit((normed * b).sum(2), r))
+        yield layer.bias, Direct(_by_unit(b.sum(2), r))
+
+
+def _affine(layer: Affine, seen: tuple[Any, ...], gradient: Tensor, r: int) -> Iterator[tuple[Tensor, Factor]]:
+    b = gradient.detach()
+    yield layer.weight, Direct(_by_unit((seen[0].detach() * b).sum(2), r))
+    yield layer.bias, Direct(_by_unit(b.sum(2), r))
+
+
+def _by_unit(of_rows: Tensor, rows_per_unit: int) -> Tensor:
+    whole = of_rows if of_rows.dtype == torch.float64 else of_rows.float()
+    return whole.unflatten(0, (-1, rows_per_unit)).sum(1)
+
+
 def _rms_norm(layer: Any, seen: tuple[Any, ...], gradient: Tensor, r: int) -> Iterator[tuple[Tensor, Factor]]:
     x = seen[0].detach().float()
     epsilon = getattr(layer, "variance_epsilon", None) or getattr(layer, "eps", None) or torch.finfo(x.dtype).eps
     normed = x * torch.rsqrt(x.square().mean(-1, keepdim=True) + epsilon)
     yield layer.weight, Direct((_places(normed, r) * _places(gradient, r)).sum(1))
+
+
+@dataclass
+class Grouped(BothWays):
+    """A convolution's weight: outputs of one group together, whatever the shape of the kernel."""
+
+    def add_weighted(self, weights: Tensor, total: Tensor) -> None:
+        super().add_weighted(weights, total.view(len(self.ways), -1, total[0].numel()))
+
+    def joined(self, other: BothWays) -> Grouped:
+        return Grouped(super().joined(other).ways)
 
 
 RULES: dict[type, Rule] = {
@@ -191,6 +255,10 @@ RULES: dict[type, Rule] = {
     nn.LayerNorm: _layer_norm,
     Recurrence: _recurrence,
     Transitions: _transitions,
+    nn.Conv1d: _convolution,
+    nn.Conv2d: _convolution,
+    nn.GroupNorm: _group_norm,
+    Affine: _affine,
 }
 
 

@@ -27,6 +27,7 @@ class Plan:
     z0: float
     c: int
     alpha_max: float = 1.0
+    mixing: float = 1.0  # by how much more than clipping allows one unit can move the sum (DPSGD + BN, `norms.py`)
 
     @property
     def steps_per_epoch(self) -> int:
@@ -46,6 +47,9 @@ class Plan:
 
     def claimed(self, steps: int | None = None) -> EpsilonReport | None:
         """The figure of the published formula; None where it says nothing."""
+        if self.mixing > 1:  # D2.3: as if clipping a gradient bounded what its example can do to the others
+            terms = _terms(self.settings, self.n, self.delta)
+            return edp_epsilon(z0=self.z0, steps=steps, **terms, **_sound_way(self.settings))
         if self.settings.mode != "paper":
             return None
         return edp_epsilon(
@@ -58,8 +62,8 @@ class Plan:
         if self.settings.mode == "plain" or self.settings.alpha == "private_batch":
             return None
         return edp_epsilon(
-            z0=self.z0, steps=steps, **_terms(self.settings, self.n, self.delta), **_sound_way(self.settings),
-            alpha_max=self.alpha_max,
+            z0=self.z0 / self.mixing, steps=steps, **_terms(self.settings, self.n, self.delta),
+            **_sound_way(self.settings), alpha_max=self.alpha_max,
         )  # fmt: skip
 
 
@@ -91,7 +95,9 @@ def make_plan(settings: TrainSettings, n: int, processes: int) -> Plan:
             (epsilon <= settings.target_epsilon, f"z0: {z0} would spend epsilon {epsilon:.4g}, more than the "
              f"target_epsilon {settings.target_epsilon}; leave z0 out to have it found"),
         )  # fmt: skip
-    return Plan(settings, n, delta, z0, c)
+    # noise is c C z and the sum moves by 2 L C: every row of the batch has another gradient when one row changes
+    mixing = 2 * settings.batch_size / c if settings.member.make().mixes_rows else 1.0
+    return Plan(settings, n, delta, z0, c, mixing=mixing)
 
 
 def _microbatch_size(settings: TrainSettings) -> int:

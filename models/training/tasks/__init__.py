@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # settings are checked without waiting for torch
 TABLE = {
     "slu": "sottovoce.models.training.tasks.slu:Understanding",
     "lm": "sottovoce.models.training.tasks.lm:LanguageModelling",
+    "am": "sottovoce.models.training.tasks.am:Recognition",
     "dm": "sottovoce.models.training.tasks.dm:DialogueManagement",
 }
 
