@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sottovoce.models.settings import Spec, member_class, read_spec, require, table
+from sottovoce.models.settings import Spec, read_spec, require, table
 from sottovoce.models.training.privacy.soundness import Adjacency, AlphaSource, Decay, Sampling
 from sottovoce.models.training.tasks import task_of
 
@@ -98,9 +98,8 @@ class TrainSettings:
     def member(self) -> Spec:
         """The model, which must be one for this task."""
         spec = read_spec("training", self.model or task_of(self.task).default_model)
-        task = member_class("training", spec.name).task
-        require((task == self.task, f"model: {spec.name} is for task {task}, and the task here is {self.task}"))
         made = spec.make()
+        require((made.task == self.task, f"model: {spec.name} is for task {made.task}; the task here is {self.task}"))
         require(
             (not made.needs_public or self.public_data is not None, f"public_data: missing; {spec.name} measures public "
              "examples at every step, as its options say"),

@@ -56,7 +56,7 @@ def test_clipped_sums_equal_those_of_separate_gradients(name, rows_per_unit):
 
 def test_every_network_names_a_task_of_the_table():
     assert {member_class("training", name).task for name in TABLE} == set(TASKS)
-    with pytest.raises(SettingsError, match="model: clc is for task slu, and the task here is lm"):
+    with pytest.raises(SettingsError, match="model: clc is for task slu; the task here is lm"):
         _ = TrainSettings(task="lm", model="clc", z0=1.0).member
     with pytest.raises(SettingsError, match="task: 'stt' is not known; allowed: slu, lm"):
         TrainSettings(task="stt", z0=1.0)
