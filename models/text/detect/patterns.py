@@ -24,7 +24,8 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 
 # Each pattern starts where no earlier start could have begun: long runs of one character stay linear.
-EMAIL = _compile(r"(?<![\w.+%'-])[\w.+%'-]+\s?@\s?[\w-]+(?:\.[\w-]+)*")
+EMAIL = _compile(r"(?<![\w.+%'-])[\w.+%'-]+(?:\s?@\s?[\w-]+(?:\.[\w-]+)+|(?:@\s?|\s@\s)[\w-]+)")
+HANDLE = _compile(r"(?<![\w.+%'-])@\w{2,}")
 URL = _compile(
     rf"\b(?:https?://|www\.)[^\s<>\"]+|\bhttps?\s?:\s?/\s?/\s?[\w-]+(?:\s?[./]\s?[\w-]+){{0,9}}|(?<![\w@.-])(?:[a-z0-9-]+\.)+(?:{TLD})\b(?:[/:?#][^\s<>\"]*)?"
 )
@@ -39,7 +40,7 @@ CODES = (
         r"(?<![\w-])(?=[a-z-]*\d)(?=[\d-]*[a-z])(?!\d+(?:st|nd|rd|th|am|pm|[kmgx])\b)[a-z\d]+(?:-[a-z\d]+)*(?!\w)"
     ),
 )
-NUMBER = _compile(r"(?<!\w)([+(]{0,2}\s?\d(?:[\s().\-/–]{0,3}\d)+)(?:\s?(?:x|ext\.?|extension)\s?\d{1,6})?(?!\w)")
+NUMBER = _compile(r"(?<!\w)((?:[+(]{1,2}\s?)?\d(?:[\s().\-/–]{0,3}\d)+)(?:\s?(?:x|ext\.?|extension)\s?\d{1,6})?(?!\w)")
 DATES = (
     _compile(
         r"(?<![\w.])(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})|\d{1,2}/\d{1,2})(?!\w)"
@@ -65,6 +66,7 @@ _FOUR_FIGURES = re.compile(r"(?<![\w.,:/-])(?!(?:19|20)\d\d)\d{4}(?![\w:/-]|[.,]
 def find_written(text: str, regions: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
     if "@" in text:
         yield from _all(EMAIL, text, "EMAIL")
+        yield from _all(HANDLE, text, "CODE")
     if "." in text or "://" in text:
         yield from _all(URL, text, "URL")
     if not any(map(str.isdigit, text)):

@@ -26,6 +26,9 @@ DATE = re.compile(
     rf"|w?jT?(?:{_ORDINAL}|yd?|t|[12]){_YEAR}?"
     rf"|[mj]{_YEAR}|T?W[pb]R|V[mjWZ]|m|V?wZ?|RZ?|(?<=G)T?{_ORDINAL}|Tq|(?<=E){_YEAR}|4"
 )
+# How long, how long ago, how old: "seven nights", "three weeks ago", "a fortnight", "forty two years old", "aged nine".
+_COUNT = r"(?:d?h&?)?(?:yd?|[det1-35])"
+DURATION = re.compile(rf"{_COUNT}(?:&a?F)?(?:[WZMU]A?|EA)|a[WU]A|(?<=B)[f=]?{_COUNT}")
 TIME = re.compile(
     rf"(?:[QF]|yd?|[det123])M?p{_HOUR}{_AMPM}?|Qb{_HOUR}{_AMPM}?"  # quarter past six, ten past five p m
     rf"|(?<=g)(?:yd?|[det123])M?b{_HOUR}{_AMPM}?|(?:yd?|[det123])M?b{_HOUR}{_AMPM}"  # bare "ten to five" may be a range
@@ -45,6 +48,7 @@ CUE = re.compile(r"([CPKL])[^CPKL]{0,3}$")
 # Spelled out, these are no secret: "what is ten pounds in u s d".
 _CURRENCIES = frozenset(["usd", "gbp", "eur", "cad", "aud", "nzd", "inr", "jpy", "cny", "chf"])
 _NUMBERS = frozenset("zdety12345")
+_LASTING = frozenset("WZMUAB")
 _TEMPORAL = frozenset("mjwRVNOXYQFgGEpb4q")
 
 
@@ -56,6 +60,8 @@ def find_spoken(words: Words, regions: tuple[str, ...]) -> Iterator[tuple[int, i
         yield from _all(DATE, words, "DATE")
         if numbers or "N" in kinds:
             yield from _all(TIME, words, "TIME")
+    if kinds & _LASTING and (numbers or "A" in kinds):
+        yield from _all(DURATION, words, "DATE")
     if "$" in kinds:
         yield from _all(AMOUNT, words, "AMOUNT")
     if numbers:
@@ -137,6 +143,9 @@ EMAIL = re.compile(
     rf"|(?<![\w.+-])(?:(?!(?:and|is|id|my|e?mail|add?ress)\b)[\w.+-]+\s)?[\w.+-]*{_MAILER}\s?(?:dot\s)?com?\b",
     re.IGNORECASE,
 )
+HANDLE = re.compile(
+    r"(?<!\w)\w+(?:\s(?:dot|dash|hyphen)\s\w+)?(?:\s(?:underscore|under\sscore)\s\w+){1,4}", re.IGNORECASE
+)
 URL = re.compile(
     rf"(?<![\w-])(?:(?:www|w\sw\sw)\s(?:dot\s)?)?[\w-]+(?:\sdot\s[\w-]+){{0,5}}?\sdot\s{_TLD}"
     r"(?:\s(?:dot|slash|forward\sslash)\s[\w-]+){0,8}",
@@ -145,12 +154,16 @@ URL = re.compile(
 
 # Words that do not belong to the name before "at": reading leftwards stops there.
 _STOP = """email mail e id address adress is it's its it that's to me my at on the a an and or please send write contact reach
-message forward copy cc use with from for of so yes no okay ok i am was be about can could you"""
+message forward copy cc use with from for of so yes no okay ok i am was be about can could you as in into under by
+log login sign register registered subscribe called named user username account"""
 _STOP_WORDS = frozenset(_STOP.split())
 _MAX_LOCAL_WORDS = 12
 
 
 def find_addresses(text: str, words: Words) -> Iterator[tuple[int, int, str]]:
+    if "underscore" in words.lowered or "score" in words.lowered:
+        for match in HANDLE.finditer(text):
+            yield match.start(), match.end(), "CODE"
     if "dot" not in words.lowered and "." not in text and "at" not in words.lowered and "mail" not in text.lower():
         return
     for match in EMAIL.finditer(text):

@@ -53,6 +53,17 @@ on <the fifth of november> | DATE
 on <the twenty third> | DATE
 <next tuesday> works | DATE
 see you <tomorrow morning> | DATE
+Date: <12/03/1980> | DATE
+book <seven nights> from here | DATE
+it was <three weeks ago> | DATE
+we stay <a week later> | DATE
+i am <forty two years old> | DATE
+i have a <3 year old> | DATE
+she is aged <nine> | DATE
+it takes <two and a half hours> | DATE
+log in as <lucy at example dot com> | EMAIL
+my handle is <cold underscore brew> | CODE
+follow <@cold_brew> now | CODE
 wake me at <6:30 pm> | TIME
 wake me at <6pm> | TIME
 wake me at <18:45> | TIME
