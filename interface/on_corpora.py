@@ -57,6 +57,10 @@ def sanitize(
     >>> run.counts["read"], run.table("stt_lm")["text"].to_pylist()
     (1, ['call anna at [TIME]'])
     """
+    from sottovoce.pipelines.local.beam_alone import import_beam_alone
+
+    import_beam_alone(runner, config, [input, output, str(secret_file), *set, repr(job)])
+
     from sottovoce.pipelines.sanitize.job_file import read_job
     from sottovoce.pipelines.sanitize.one_secret import secret_for
     from sottovoce.pipelines.sanitize.run import RunRequest, execute_once, prepare

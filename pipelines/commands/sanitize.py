@@ -45,6 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from sottovoce.pipelines.local.beam_alone import import_beam_alone
+
+    import_beam_alone(args.runner, args.config, sys.argv)
+
     from sottovoce.pipelines.sanitize.job_file import read_job
     from sottovoce.pipelines.sanitize.one_secret import secret_for
 

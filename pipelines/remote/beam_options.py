@@ -13,6 +13,17 @@ from apache_beam.options.pipeline_options import FlinkRunnerOptions, PipelineOpt
 RUNNERS = ("direct", "flink", "dataflow")
 
 
+class RememberedOptions(PipelineOptions):
+    """Beam asks for the same views hundreds of times while a graph is built, and parses all flags anew for each. Views share
+    their values, so that the first one serves."""
+
+    def view_as(self, cls: Any) -> Any:
+        views = self.__dict__.setdefault("_views", {})
+        if cls not in views:
+            views[cls] = super().view_as(cls)
+        return views[cls]
+
+
 class GpuOptions(PipelineOptions):
     """Resource hints for the stages whose model runs on a GPU (`device: cuda` in the job), and for no other."""
 
@@ -34,7 +45,7 @@ def beam_options(runner: str, workers: int, arguments: Sequence[str]) -> Pipelin
     )
     if runner == "direct" and workers > 1:
         values |= {"direct_num_workers": workers, "direct_running_mode": "multi_processing"}
-    options = PipelineOptions([*_as_flags(values), *arguments])
+    options = RememberedOptions([*_as_flags(values), *arguments])
     flink, setup = options.view_as(FlinkRunnerOptions), options.view_as(SetupOptions)
     flink.flink_job_server_jar = _in_checkout(flink.flink_job_server_jar, flink_version=flink.flink_version)
     setup.setup_file = _in_checkout(setup.setup_file)

@@ -23,6 +23,7 @@ from rich.console import Console
 from sottovoce.models.errors import DEBUG, RunError, SettingsError
 from sottovoce.models.randomness import Secret
 from sottovoce.models.secrets.secret_reference import SecretUnavailable
+from sottovoce.pipelines.local.remembered_signatures import remembered_signatures
 from sottovoce.pipelines.nightly.finished_runs import finished_runs, state_tables
 from sottovoce.pipelines.remote.beam_options import beam_options, gpu_hints
 from sottovoce.pipelines.remote.own_workers import only_own_workers
@@ -176,6 +177,7 @@ def _run_graph(run: Run, max_failures: int | float | None) -> None:
                 around.enter_context(_silent_logs())
             if run.request.runner == "direct":
                 around.enter_context(only_own_workers())
+            around.enter_context(remembered_signatures())
             pipeline = beam.Pipeline(options=run.options)
             build_graph(pipeline, dataclasses.replace(run.job, progress_dir=progress_dir), run.corpus)
             state = pipeline.run().wait_until_finish()

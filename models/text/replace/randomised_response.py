@@ -16,8 +16,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import gammaln
 
 Floats = np.ndarray
 _GRID_POINTS = 4001
@@ -110,11 +108,15 @@ class Composition:
         """The smallest epsilon >= 0 with delta(epsilon) <= delta."""
         if self.delta(0.0) <= delta:
             return 0.0
+        from scipy.optimize import brentq  # here: every run would wait half a second for what few need
+
         return float(brentq(lambda epsilon: self.delta(epsilon) - delta, 0.0, self._losses.max(), xtol=1e-12))
 
 
 def _trinomial(units: int, mass_up: float, mass_down: float, up: float, down: float) -> tuple[Floats, Floats]:
     """Losses and masses of the sum of `units` three-valued losses, in logarithms so that tiny masses survive."""
+    from scipy.special import gammaln
+
     losses, masses = [], []
     rest = max(0.0, 1 - mass_up - mass_down)
     log_up, log_down = math.log(mass_up), math.log(mass_down) if mass_down > 0 else -math.inf
