@@ -6,6 +6,7 @@ gives depends on the input alone, so every run and every runner sees the same ba
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO, ClassVar, Protocol
@@ -17,6 +18,9 @@ TABLE = {
     "kaldi": "sottovoce.models.corpus.kaldi:Kaldi",
     "parquet": "sottovoce.models.corpus.parquet:Parquet",
     "conll": "sottovoce.models.corpus.conll:Conll",
+    "csv": "sottovoce.models.corpus.csv_table:CsvTable",
+    "json": "sottovoce.models.corpus.json_document:JsonDocument",
+    "audio": "sottovoce.models.corpus.audio_folder:AudioFolder",
 }
 
 RECORDS_PER_BATCH = 128
@@ -93,3 +97,13 @@ class Reader(Protocol):
 
     def count(self, file: CorpusFile, open_file: OpenFile) -> int:
         """About how many records the file has, at little cost."""
+
+
+class NamedColumns(ABC):
+    """Besides being a Reader: one whose records have named keys, which a job may map."""
+
+    naming: Any  # a Naming (`names.py`)
+
+    @abstractmethod
+    def column_names(self, file: CorpusFile, open_file: OpenFile) -> tuple[str, ...]:
+        """The keys of the first records; none where they are of a shape whose keys are known (`shapes`)."""

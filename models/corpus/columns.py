@@ -12,10 +12,11 @@ import pyarrow.parquet as pq
 
 from sottovoce.models.corpus import Chunk, CorpusFile
 from sottovoce.models.corpus.arrow_stream import SUFFIX, as_source, read_record_batch, record_batches
-from sottovoce.models.corpus.fields import KEYS
+from sottovoce.models.corpus.names import AUDIO, Naming
 from sottovoce.models.corpus.parquet_bounds import rows_at_once
+from sottovoce.models.corpus.shapes import all_keys, shape_of
 
-AUDIO = "audio"
+SAMPLES = {"array", "sampling_rate"}  # a struct of decoded sound, as datasets shows it
 READ_ROWS = 1024
 BUFFER_BYTES = 1 << 20
 
@@ -24,6 +25,7 @@ BUFFER_BYTES = 1 << 20
 class Group:
     """What holds for all rows of a row group. `audio` is how the column keeps it: none, path, embedded or other."""
 
+    column: str | None  # that holds audio
     audio: str
     audio_projected: bool
     class_labels: dict[str, list[str]]
@@ -39,26 +41,56 @@ def groups_of(file: CorpusFile, stream: BinaryIO) -> Iterator[tuple[int, int]]:
         yield index, metadata.row_group(index).num_rows
 
 
-def rows_of(chunk: Chunk, stream: BinaryIO) -> tuple[Group, Iterator[pa.RecordBatch]]:
+def names_of(file: CorpusFile, stream: BinaryIO) -> tuple[str, ...]:
+    """The columns of the file."""
+    if file.name.endswith(SUFFIX):
+        return tuple(pa.ipc.open_stream(as_source(stream)).schema.names)
+    return tuple(pq.ParquetFile(stream).schema_arrow.names)
+
+
+def rows_of(chunk: Chunk, stream: BinaryIO, naming: Naming) -> tuple[Group, Iterator[pa.RecordBatch]]:
     """The rows of a chunk, in order, without audio bytes."""
     if chunk.file.name.endswith(SUFFIX):
         batch = read_record_batch(as_source(stream), chunk.group)
-        empty = AUDIO in batch.schema.names and _all_null(batch.column(AUDIO))
-        group = _group(batch.schema, nothing_embedded=empty)
-        return group, iter([_project(batch, group).slice(chunk.begin, chunk.end - chunk.begin)])
+        column = audio_column(batch.schema, naming)
+        empty = column is not None and _all_null(batch.column(column))
+        group = _group(batch.schema, column, nothing_embedded=empty)
+        rows = _project(batch, group, wanted(batch.schema.names, group, naming))
+        return group, iter([rows.slice(chunk.begin, chunk.end - chunk.begin)])
     parquet = pq.ParquetFile(stream, pre_buffer=False, buffer_size=BUFFER_BYTES)
-    empty = _no_bytes(parquet.metadata.row_group(chunk.group))
-    group = _group(parquet.schema_arrow, nothing_embedded=empty)
-    columns = _wanted(parquet.schema_arrow)
-    if group.audio_projected:
-        columns.append("audio.path" if pa.types.is_struct(parquet.schema_arrow.field(AUDIO).type) else AUDIO)
+    schema = parquet.schema_arrow
+    column = audio_column(schema, naming)
+    empty = _no_bytes(parquet.metadata.row_group(chunk.group), column)
+    group = _group(schema, column, nothing_embedded=empty)
+    columns = wanted(schema.names, group, naming)
+    if group.audio_projected and column is not None:
+        columns.append(f"{column}.path" if pa.types.is_struct(schema.field(column).type) else column)
     rows = rows_at_once(stream, parquet.metadata.row_group(chunk.group), columns, READ_ROWS)
     batches = parquet.iter_batches(rows, row_groups=[chunk.group], columns=columns, use_threads=False)
     return group, _between(batches, chunk.begin, chunk.end)
 
 
-def _wanted(schema: pa.Schema) -> list[str]:
-    return [name for name in schema.names if name in KEYS]
+def wanted(names: list[str], group: Group, naming: Naming) -> list[str]:
+    keys = {*naming.sources(names).values(), *(all_keys() if shape_of(names) else ())} - {group.column}
+    return [name for name in names if name in keys]
+
+
+def audio_column(schema: pa.Schema, naming: Naming) -> str | None:
+    """As the job says; else `audio`; else the first column of structs that hold sound as bytes or as samples."""
+    if AUDIO in naming.columns:
+        chosen = naming.columns[AUDIO]
+        return chosen if chosen in schema.names else None
+    if AUDIO in schema.names:
+        return AUDIO
+    for field in schema:
+        parts = {field.type.field(at).name for at in range(field.type.num_fields)} if _is_struct(field) else set()
+        if parts >= {"bytes", "path"} or parts >= SAMPLES:
+            return field.name
+    return None
+
+
+def _is_struct(field: pa.Field) -> bool:
+    return pa.types.is_struct(field.type)
 
 
 def _between(batches: Iterator[pa.RecordBatch], begin: int, end: int) -> Iterator[pa.RecordBatch]:
@@ -72,36 +104,39 @@ def _between(batches: Iterator[pa.RecordBatch], begin: int, end: int) -> Iterato
             return
 
 
-def _group(schema: pa.Schema, *, nothing_embedded: bool) -> Group:
+def _group(schema: pa.Schema, column: str | None, *, nothing_embedded: bool) -> Group:
     labels = _class_labels(schema.metadata or {})
-    if AUDIO not in schema.names:
-        return Group("none", False, labels)
-    kind = schema.field(AUDIO).type
+    if column is None:
+        return Group(None, "none", False, labels)
+    kind = schema.field(column).type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return Group("path", True, labels)
+        return Group(column, "path", True, labels)
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        return Group("embedded", False, labels)
+        return Group(column, "embedded", False, labels)
     fields = [kind.field(i) for i in range(kind.num_fields)] if pa.types.is_struct(kind) else []
     names = {field.name for field in fields if not pa.types.is_null(field.type)}
+    if names >= SAMPLES:
+        return Group(column, "embedded", False, labels)
     if "bytes" in names and not nothing_embedded:
-        return Group("embedded", "path" in names, labels)
-    return Group("path", True, labels) if "path" in names else Group("other", False, labels)
+        return Group(column, "embedded", "path" in names, labels)
+    return Group(column, "path", True, labels) if "path" in names else Group(column, "other", False, labels)
 
 
 def _class_labels(metadata: dict[bytes, bytes]) -> dict[str, list[str]]:
-    """Hugging Face keeps the names of a ClassLabel column in the schema and numbers in the rows."""
+    """Hugging Face keeps the names of a ClassLabel column, or of a list of them, in the schema and numbers in the rows."""
     try:
         features = json.loads(metadata.get(b"huggingface", b"{}"))["info"]["features"]
-        return {name: feature["names"] for name, feature in features.items() if feature.get("_type") == "ClassLabel"}
+        inner = {name: feature.get("feature", feature) for name, feature in features.items()}
+        return {name: feature["names"] for name, feature in inner.items() if feature.get("_type") == "ClassLabel"}
     except (ValueError, KeyError, TypeError, AttributeError):
         return {}
 
 
-def _no_bytes(group: Any) -> bool:
+def _no_bytes(group: Any, audio: str | None) -> bool:
     """Whether no row of a Parquet row group embeds audio, by the statistics: the column itself is not read."""
     for index in range(group.num_columns):
         column = group.column(index)
-        if column.path_in_schema == "audio.bytes" and column.statistics is not None:
+        if column.path_in_schema == f"{audio}.bytes" and column.statistics is not None:
             return column.statistics.has_null_count and column.statistics.null_count == group.num_rows
     return False
 
@@ -112,12 +147,11 @@ def _all_null(audio: pa.Array) -> bool:
     return audio.field("bytes").null_count == len(audio)
 
 
-def _project(batch: pa.RecordBatch, group: Group) -> pa.RecordBatch:
-    names = _wanted(batch.schema)
+def _project(batch: pa.RecordBatch, group: Group, names: list[str]) -> pa.RecordBatch:
     columns = [batch.column(name) for name in names]
-    if group.audio_projected:
-        audio = batch.column(AUDIO)
+    if group.audio_projected and group.column is not None:
+        audio = batch.column(group.column)
         if pa.types.is_struct(audio.type):
             audio = pa.StructArray.from_arrays([audio.field("path")], ["path"], mask=audio.is_null())
-        names, columns = [*names, AUDIO], [*columns, audio]
+        names, columns = [*names, group.column], [*columns, audio]
     return pa.RecordBatch.from_arrays(columns, names)

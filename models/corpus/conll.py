@@ -7,11 +7,12 @@ a sentence, `# key = value` sets id, turn, speaker_id, gender, language or inten
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, AnyStr, ClassVar
 
 from sottovoce.models.corpus import CHUNK_BYTES, RECORDS_PER_BATCH, Chunk, CorpusFile, OpenFile, Refused
+from sottovoce.models.corpus.compressed import is_compressed
 from sottovoce.models.corpus.fields import attempt, utterance
 from sottovoce.models.corpus.lines import Line, estimate, lines_of, whole
 from sottovoce.models.corpus.reasons import MAX_ID_CHARACTERS, MAX_LINE_BYTES, LineTooLong, TagsMalformed, TurnNotWhole
@@ -57,6 +58,9 @@ class Conll:
     def scan(self, file: CorpusFile, open_file: OpenFile) -> Iterator[Chunk]:
         """A chunk begins with a sentence, and remembers the dialogue and turn that this sentence continues."""
         chunk, records = whole(file), 0
+        if is_compressed(file):
+            yield chunk
+            return
         for sentence in _sentences(chunk, open_file):
             if records >= self.records_per_batch or (records and sentence.first.begin - chunk.begin >= CHUNK_BYTES):
                 yield replace(chunk, end=sentence.first.begin)
@@ -149,7 +153,7 @@ def _utterance(sentence: Sentence, file: CorpusFile) -> Utterance:
             raise TagsMalformed
         tokens.append(columns[0])
         tags.append(columns[-1] if len(columns) > 1 else "O")
-    fields |= {"text": " ".join(tokens), "slots": _slots(tokens, tags)}
+    fields |= {"text": " ".join(tokens), "slots": slots_of(tokens, tags)}
     return utterance(fields, file, sentence.first.number, by_place=sentence.by_place)
 
 
@@ -159,7 +163,7 @@ def _turn(value: str) -> int:
     return int(value)
 
 
-def _slots(tokens: list[str], tags: list[str]) -> list[dict[str, Any]]:
+def slots_of(tokens: Sequence[str], tags: Sequence[str]) -> list[dict[str, Any]]:
     """BIO tags -> slots; an I- that continues nothing begins a slot, as in the first CoNLL sets."""
     slots: list[dict[str, Any]] = []
     begin, open_name = 0, None

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from sottovoce.models.corpus import TABLE, CorpusFile
+from sottovoce.models.corpus.compressed import OPENERS, plain_name
 from sottovoce.models.corpus.kaldi import FILES as KALDI_FILES
+from sottovoce.models.corpus.names import Naming
+from sottovoce.models.corpus.shapes import shape_of
 from sottovoce.models.errors import CorpusError
 from sottovoce.models.settings import resolve
 
@@ -15,7 +19,8 @@ AUTO = "auto"
 How = Literal["file", "folder", "glob"]  # what the operator typed
 NOT_CORPUS = (".*", "_*", "cache-*.arrow")  # hidden files, markers of a run, and what `datasets` keeps of its own
 MANIFEST = "manifest.jsonl"
-COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip", ".deflate")
+UNREAD = (".zst", ".zip", ".deflate", ".7z", ".rar", ".tar", ".tgz")
+SOUND = "audio"  # the format of recordings without a table, where nothing else is there
 
 
 class Entry(NamedTuple):
@@ -27,24 +32,30 @@ class Entry(NamedTuple):
 
     @property
     def basename(self) -> str:
-        return self.name.rpartition("/")[2]
+        """Of what is inside, where it is compressed."""
+        return plain_name(self.name.rpartition("/")[2])
 
 
-def choose(entries: Iterable[Entry], wanted: str, shown: str, how: How) -> tuple[str, tuple[CorpusFile, ...]]:
+Head = Callable[[Entry], bytes]  # the first bytes of a file's content
+
+
+def choose(
+    entries: Iterable[Entry], wanted: str, shown: str, how: How, head: Head = lambda entry: b""
+) -> tuple[str, tuple[CorpusFile, ...]]:
     """(format, files in order) of what was found at `shown`, which is what the operator typed."""
     entries = sorted(entries, key=lambda entry: entry.name)
     if wanted not in (AUTO, *TABLE):
         raise CorpusError(f"input.format: {wanted!r} is not known; allowed: {', '.join((AUTO, *TABLE))}")
-    if any(entry.name.endswith(COMPRESSED) for entry in entries) and how != "folder":
-        raise CorpusError(f"{shown}: a compressed file cannot be read in pieces; decompress it first")
-    format_name = _detect(entries, shown, how) if wanted == AUTO else wanted
-    if how == "folder" or wanted == AUTO:
-        entries = [entry for entry in entries if how == "file" or _belongs(entry.basename, format_name)]
+    if any(entry.name.endswith(UNREAD) for entry in entries) and how != "folder":
+        raise CorpusError(f"{shown}: compressed; decompress it first (read as they are: {', '.join(OPENERS)})")
+    format_name = _detect(entries, shown, how, head) if wanted == AUTO else wanted
+    if (how == "folder" or wanted == AUTO) and how != "file" and not _all_json(entries, how):
+        entries = [entry for entry in entries if _belongs(entry.basename, format_name)]
     if format_name == "kaldi":
         return format_name, _kaldi_files(entries, shown)
     if not entries:
         raise CorpusError(f"{shown}: no {format_name} file there; expected {', '.join(patterns_of(format_name))}")
-    named = entries if how == "file" else [entry for entry in entries if entry.name == MANIFEST]
+    named = entries if how == "file" else [entry for entry in entries if plain_name(entry.name) == MANIFEST]
     if named:
         return format_name, (CorpusFile(named[0].uri, named[0].name, named[0].name, named[0].size),)
     return format_name, _numbered(entries)
@@ -56,7 +67,8 @@ def patterns_of(format_name: str) -> tuple[str, ...]:
 
 
 def recognised(entries: Iterable[Entry]) -> bool:
-    return any(_belongs(entry.basename, name) for entry in entries for name in TABLE)
+    """Whether there are tables, manifests or documents; recordings alone may have one further below."""
+    return any(_belongs(entry.basename, name) for entry in entries for name in TABLE if name != SOUND)
 
 
 def _belongs(basename: str, format_name: str) -> bool:
@@ -64,17 +76,42 @@ def _belongs(basename: str, format_name: str) -> bool:
 
 
 def _matches(basename: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatch.fnmatchcase(basename, pattern) for pattern in patterns)
+    return any(fnmatch.fnmatchcase(name, pattern) for name in (basename, basename.lower()) for pattern in patterns)
 
 
-def _detect(entries: Sequence[Entry], shown: str, how: How) -> str:
+def _all_json(entries: Sequence[Entry], how: How) -> bool:
+    """Files that the operator named: whatever they are called, their content tells."""
+    return how != "folder" and bool(entries) and all(entry.basename.endswith(".json") for entry in entries)
+
+
+def is_document(head: bytes) -> bool:
+    """Whether JSON is one document, by its first bytes, or an object on each line (NeMo's manifests are called .json, too)."""
+    head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    line, _, rest = head.partition(b"\n")
+    if not head.startswith(b"{"):
+        return head.startswith(b"[")
+    try:
+        first = json.loads(line)
+    except ValueError:
+        return True
+    if rest.strip() or shape_of(first) is not None or "text" in Naming().sources(first):
+        return False
+    return any(isinstance(value, dict | list) for value in first.values())
+
+
+def _detect(entries: Sequence[Entry], shown: str, how: How, head: Head) -> str:
     names = {entry.basename for entry in entries}
-    if how == "file" and entries[0].name.endswith(".json"):
-        return "jsonl"  # NeMo's manifests are often called so
+    if _all_json(entries, how):
+        return "json" if is_document(head(entries[0])) else "jsonl"
     if how == "folder" and ("wav.scp" in names or {"text", "utt2spk"} <= names):
         return "kaldi"
     visible = names if how == "file" else {name for name in names if not _matches(name, NOT_CORPUS)}
     found = [name for name in TABLE if name != "kaldi" and any(_matches(file, patterns_of(name)) for file in visible)]
+    if len(found) > 1 and SOUND in found:
+        found.remove(SOUND)
+    if set(found) == {"jsonl", "json"}:
+        first = next(entry for entry in entries if entry.basename in visible and _belongs(entry.basename, "json"))
+        return "json" if is_document(head(first)) else "jsonl"
     if len(found) == 1:
         return found[0]
     if MANIFEST in names:

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from sottovoce.models.corpus import CHUNK_BYTES, Chunk, CorpusFile, OpenFile
-from sottovoce.models.corpus.reasons import MAX_LINE_BYTES, LineTooLong, NotUtf8
+from sottovoce.models.corpus.compressed import FAULTS, TO_THE_END, is_compressed, reading, sample_of
+from sottovoce.models.corpus.reasons import MAX_LINE_BYTES, FileUnreadable, LineTooLong, NotUtf8
 from sottovoce.models.errors import CorpusError
 
 BLOCK_BYTES = 1 << 18
@@ -21,7 +22,8 @@ class Line(NamedTuple):
     number: int
     begin: int
     end: int
-    content: bytes | None  # None: too long
+    content: bytes | None  # None: too long, or torn
+    torn: bool = False  # the compressed file breaks off here
 
     @property
     def blank(self) -> bool:
@@ -29,7 +31,7 @@ class Line(NamedTuple):
 
     def text(self) -> str:
         if self.content is None:
-            raise LineTooLong
+            raise FileUnreadable if self.torn else LineTooLong
         try:
             return self.content.decode("utf-8")
         except UnicodeDecodeError:
@@ -37,20 +39,27 @@ class Line(NamedTuple):
 
 
 def lines_of(chunk: Chunk, open_file: OpenFile) -> Iterator[Line]:
-    with open_file(chunk.file.uri) as stream:
+    with reading(chunk.file, open_file) as stream:
         if chunk.begin:
             stream.seek(chunk.begin)
         yield from _lines(stream, chunk.begin, chunk.end, chunk.first)
 
 
 def whole(file: CorpusFile) -> Chunk:
-    return Chunk(file, 0, file.size, first=1)
+    return Chunk(file, 0, TO_THE_END if is_compressed(file) else file.size, first=1)
 
 
 def _lines(stream: BinaryIO, begin: int, end: int, number: int) -> Iterator[Line]:
     held, line_begin, at = b"", begin, begin
     while at < end:
-        block = stream.read(min(BLOCK_BYTES, end - at))
+        try:
+            block = stream.read(min(BLOCK_BYTES, end - at))
+        except FAULTS:
+            yield Line(number, line_begin, at, None, torn=True)
+            return
+        if not block and end == TO_THE_END:
+            end = at
+            break
         if not block:  # silently losing the rest would look like a smaller corpus
             raise CorpusError("a file of the corpus became shorter while it was read; run again when it is complete")
         *complete, rest = block.split(b"\n")
@@ -74,7 +83,10 @@ def _line(number: int, begin: int, end: int, content: bytes) -> Line:
 
 
 def cut(file: CorpusFile, open_file: OpenFile, records_per_batch: int) -> Iterator[Chunk]:
-    """Chunks of whole lines, for formats in which a line is a record."""
+    """Chunks of whole lines, for formats in which a line is a record; a compressed file is one chunk."""
+    if is_compressed(file):
+        yield whole(file)
+        return
     begin, first, records = 0, 1, 0
     line = None
     for line in lines_of(whole(file), open_file):
@@ -88,7 +100,6 @@ def cut(file: CorpusFile, open_file: OpenFile, records_per_batch: int) -> Iterat
 
 def estimate(file: CorpusFile, open_file: OpenFile, separator: bytes = b"\n") -> int:
     """About how many records, from the first quarter of a megabyte."""
-    with open_file(file.uri) as stream:
-        sample = stream.read(min(SAMPLE_BYTES, file.size))
+    sample, share = sample_of(file, open_file, SAMPLE_BYTES)
     records = sum(1 for record in sample.replace(b"\r", b"").split(separator) if record.strip())
-    return round(records * file.size / len(sample)) if sample else 0
+    return round(records / share) if sample else 0

@@ -1,21 +1,22 @@
 """Parquet files and Hugging Face dataset directories (Parquet, or the Arrow files of `save_to_disk`).
 
-Columns are named like the keys of a manifest; audio is a column `audio` of structs {bytes, path}, or of paths. Embedded
-audio is carried as (file, row) and its bytes are not read here: only the other columns are.
+Columns are named like the keys of a manifest, or as `names.py` knows them; audio is a column of structs {bytes, path} or {array,
+sampling_rate}, or of paths. Embedded audio is carried as (file, row) and not read here: only the other columns are.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from sottovoce.models.corpus import RECORDS_PER_BATCH, Chunk, CorpusFile, OpenFile, Refused
-from sottovoce.models.corpus.columns import AUDIO, Group, groups_of, rows_of
-from sottovoce.models.corpus.fields import attempt, audio_reference, audio_uri, utterance
+from sottovoce.models.corpus import RECORDS_PER_BATCH, Chunk, CorpusFile, NamedColumns, OpenFile, Refused
+from sottovoce.models.corpus.columns import Group, groups_of, names_of, rows_of
+from sottovoce.models.corpus.fields import attempt, audio_reference, audio_uri
+from sottovoce.models.corpus.names import Naming
 from sottovoce.models.corpus.parquet_bounds import TooLarge
 from sottovoce.models.corpus.reasons import (
     AudioPathMalformed,
@@ -24,6 +25,8 @@ from sottovoce.models.corpus.reasons import (
     RowGroupTooLarge,
     SlotsMalformed,
 )
+from sottovoce.models.corpus.rows import utterances
+from sottovoce.models.corpus.shapes import shape_of
 from sottovoce.models.records import AudioRef, Source, Utterance
 from sottovoce.models.settings import require
 
@@ -32,9 +35,10 @@ MAX_PIECES = 16
 
 
 @dataclass(frozen=True)
-class Parquet:
+class Parquet(NamedColumns):
     patterns: ClassVar[tuple[str, ...]] = ("*.parquet", "*.pq", "*.arrow")
     records_per_batch: int = RECORDS_PER_BATCH
+    naming: Naming = field(default_factory=Naming)
 
     def __post_init__(self) -> None:
         require((self.records_per_batch >= 1, "records_per_batch: must be 1 or more"))
@@ -55,10 +59,10 @@ class Parquet:
         number = chunk.first
         with open_file(chunk.file.uri) as stream:
             try:
-                group, batches = rows_of(chunk, stream)
+                group, batches = rows_of(chunk, stream, self.naming)
                 for batch in batches:
                     for row in _values(batch):
-                        yield attempt(chunk.file, number, _utterance, row, group, chunk.file, number)
+                        yield from self._utterances(row, group, chunk.file, number)
                         number += 1
             except (pa.ArrowException, OSError):
                 yield _unreadable(chunk.file, number)
@@ -71,6 +75,37 @@ class Parquet:
                 return sum(rows for _, rows in groups_of(file, stream))
             except (pa.ArrowException, OSError):
                 return 0
+
+    def column_names(self, file: CorpusFile, open_file: OpenFile) -> tuple[str, ...]:
+        with open_file(file.uri) as stream:
+            try:
+                names = names_of(file, stream)
+            except (pa.ArrowException, OSError):
+                return ()
+        return () if shape_of(names) else names
+
+    def _utterances(
+        self, row: dict[str, Any] | None, group: Group, file: CorpusFile, number: int
+    ) -> Iterator[Utterance | Refused]:
+        ready = attempt(file, number, self._ready, row, group, file, number)
+        if isinstance(ready, Refused):
+            yield ready
+        else:
+            yield from utterances(ready[0], file, number, self.naming, audio=ready[1])
+
+    def _ready(
+        self, row: dict[str, Any] | None, group: Group, file: CorpusFile, number: int
+    ) -> tuple[dict[str, Any], AudioRef | None]:
+        """The row with names in place of numbers, and its audio."""
+        if row is None:
+            raise NotUtf8
+        for name, labels in group.class_labels.items():
+            if name in row:
+                row[name] = _named(row[name], labels)
+        if (slots := self.naming.sources(row).get("slots")) is not None:
+            row[slots] = _slot_list(row[slots])
+        value = row.pop(group.column, None) if group.column is not None else None
+        return row, _audio(value, self.naming.fields(row), group, file, number)
 
 
 def _unreadable(file: CorpusFile, row: int) -> Refused:
@@ -89,29 +124,25 @@ def _values(batch: pa.RecordBatch) -> list[dict[str, Any] | None]:
         return [None] if len(batch) == 1 else [row for i in range(len(batch)) for row in _values(batch.slice(i, 1))]
 
 
-def _utterance(row: dict[str, Any] | None, group: Group, file: CorpusFile, number: int) -> Utterance:
-    if row is None:
-        raise NotUtf8
-    for name, labels in group.class_labels.items():
-        value = row.get(name)
-        if isinstance(value, int):  # Hugging Face writes -1 for "none"
-            row[name] = labels[value] if 0 <= value < len(labels) else None
-    row["slots"] = _slot_list(row.get("slots"))
-    return utterance(row, file, number, _audio(row, group, file, number))
+def _named(value: Any, labels: list[str]) -> Any:
+    if isinstance(value, list):
+        return [_named(item, labels) for item in value]
+    if isinstance(value, int):  # Hugging Face writes -1 for "none"
+        return labels[value] if 0 <= value < len(labels) else None
+    return value
 
 
-def _audio(row: dict[str, Any], group: Group, file: CorpusFile, number: int) -> AudioRef | None:
+def _audio(value: Any, fields: dict[str, Any], group: Group, file: CorpusFile, number: int) -> AudioRef | None:
     if group.audio == "none":
         return None
-    value = row.get(AUDIO)
     if group.audio == "other":
         raise AudioPathMalformed
     if group.audio == "embedded" and not (group.audio_projected and value is None):
-        return audio_reference(file.uri, row, row=number - 1, column=AUDIO)
+        return audio_reference(file.uri, fields, row=number - 1, column=group.column)
     path = value.get("path") if isinstance(value, dict) else value
     if path is None:
         return None
-    return audio_reference(audio_uri(path, file.folder), row)
+    return audio_reference(audio_uri(path, file.folder), fields)
 
 
 def _slot_list(value: Any) -> Any:

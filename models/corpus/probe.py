@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.models.corpus import CorpusFile, OpenFile, Reader, Refused
+from sottovoce.models.corpus import CorpusFile, NamedColumns, OpenFile, Reader, Refused
 from sottovoce.models.corpus.kaldi import TEXT, WAVS, Kaldi, Row
+from sottovoce.models.corpus.names import Naming
 from sottovoce.models.corpus.reasons import FileUnreadable
 from sottovoce.models.errors import CorpusError
 from sottovoce.models.records import Utterance
@@ -24,6 +25,7 @@ class CorpusSize:
     records: int
     text_bytes: int
     text_only: bool
+    notes: tuple[str, ...] = ()  # what the operator should know before the run; nothing that a record says
 
 
 def fingerprint(files: Sequence[CorpusFile], open_file: OpenFile) -> str:
@@ -57,7 +59,47 @@ def estimate(reader: Reader, files: Sequence[CorpusFile], open_file: OpenFile) -
         text_only=not any(file.name == WAVS and file.size for file in files)
         if kaldi
         else not any(isinstance(record, Utterance) and record.audio is not None for record in seen),
+        notes=tuple(_notes(reader, texts[:1], open_file, [record for record in seen if isinstance(record, Utterance)])),
     )
+
+
+def _notes(
+    reader: Reader, files: Sequence[CorpusFile], open_file: OpenFile, seen: Sequence[Utterance]
+) -> Iterator[str]:
+    """Names that were guessed, keys that look misspelt, and known keys that are nowhere."""
+    if isinstance(reader, NamedColumns):
+        for file in files:
+            yield from _notes_of_names(reader.naming, reader.column_names(file, open_file))
+    if not seen:
+        return
+    if not any(record.speaker_id for record in seen):
+        yield "no speaker_id: who speaks is not known; a budget for each speaker is one for each dialogue then"
+    if all(not record.named or record.dialogue_id == record.id for record in seen):
+        yield "no dialogue_id: every record is a dialogue of its own"
+
+
+def _notes_of_names(naming: Naming, keys: Sequence[str]) -> Iterator[str]:
+    used = naming.sources(keys)
+    guessed = [
+        f"{ours} from {theirs}" for ours, theirs in used.items() if ours != theirs and ours not in naming.columns
+    ]
+    if guessed:
+        yield f"read by well-known names: {', '.join(guessed)} (input.columns says otherwise)"
+    for key, ours in naming.unread(keys):
+        if ours == "dialogue_id":
+            raise CorpusError(
+                f"the key {key} looks like dialogue_id and is not read: turns of one conversation could end in two sinks. "
+                f"Set input.columns: {{dialogue_id: {key}}}, or {{dialogue_id: null}} if it means something else"
+            )
+        yield f"the key {key} looks like {ours} and is not read; input.columns: {{{ours}: {key}}} reads it"
+    if keys and "text" not in used and "text" not in naming.columns:
+        raise CorpusError(
+            "no key of the first records is read as text. Name it: input.columns: {text: NAME}; {text: null} where "
+            "nobody wrote down what is said"
+        )
+    absent = [theirs for theirs in naming.columns.values() if keys and theirs is not None and theirs not in keys]
+    if absent:
+        raise CorpusError(f"input.columns: no key {', '.join(absent)} in the first records")
 
 
 def _records(reader: Reader, files: Sequence[CorpusFile], open_file: OpenFile) -> Iterator[Any]:

@@ -97,6 +97,16 @@ class TagsMalformed(Refusal):
     allowed = "O, or B-name and I-name (also E-, L-, S-, U-), in the last column of every token"
 
 
+class TurnsMalformed(Refusal):
+    code = "turns_malformed"
+    allowed = "a dialogue under its name, with a list of turns"
+
+
+class CellsMalformed(Refusal):
+    code = "cells_malformed"
+    allowed = "as many cells in a row of a table as its first line names, quotes closed, numbers as numbers"
+
+
 class AudioPathMalformed(Refusal):
     code = "audio_path_malformed"
     allowed = "a path or URI as a string, or a struct {bytes, path}"

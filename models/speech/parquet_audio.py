@@ -1,11 +1,12 @@
 """Audio that is embedded in a column of a Parquet or Arrow file, read one row group at a time.
 
-Hugging Face datasets keep audio as a struct {bytes, path}. A reference names file, column and row; only the row group
-of that row is read, and the last one is kept, since neighbours are asked for next.
+Hugging Face datasets keep audio as a struct {bytes, path}, some as {array, sampling_rate}. A reference names
+file, column and row; only the row group of that row is read, and the last one is kept, since neighbours are asked for next.
 """
 
 from __future__ import annotations
 
+import io
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -27,6 +28,8 @@ def embedded_bytes(ref: AudioRef, open_file: Callable[[str], Any]) -> tuple[byte
     if getattr(_kept, "key", None) != (ref.uri, ref.column) or not _kept.first <= row < _kept.first + len(_kept.values):
         _keep_group_of(ref, row, open_file)
     value = _value(_kept.values.slice(row - _kept.first, 1))
+    if isinstance(value, dict) and value.get("array") is not None:
+        return _as_file(value["array"], value.get("sampling_rate")), None
     if isinstance(value, dict):
         return value.get("bytes"), value.get("path")
     if isinstance(value, bytes):
@@ -34,6 +37,19 @@ def embedded_bytes(ref: AudioRef, open_file: Callable[[str], Any]) -> tuple[byte
     if isinstance(value, str):
         return None, value
     raise AudioMissing
+
+
+def _as_file(samples: Any, rate_hz: Any) -> bytes:
+    """Decoded samples, in one channel or a list for each, as a file of the same samples: one way in has all the checks."""
+    import soundfile
+
+    out = io.BytesIO()
+    try:
+        wave = np.asarray(samples, dtype=np.float32)
+        soundfile.write(out, wave.T if wave.ndim == 2 else wave, rate_hz, format="WAV", subtype="FLOAT")
+    except (TypeError, ValueError, OverflowError, soundfile.SoundFileError):
+        raise AudioUnreadable from None
+    return out.getvalue()
 
 
 def _value(row: Any) -> Any:

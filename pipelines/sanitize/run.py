@@ -8,6 +8,7 @@ import logging
 import math
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -67,7 +68,10 @@ class Run:
 def prepare(request: RunRequest, **changes: Any) -> Run:
     """`changes` are fields of the Job that only some commands set."""
     job_file = request.job_file
-    corpus = open_corpus(request.input_uri, job_file.sections["input"].format)
+    settings = job_file.sections["input"]
+    corpus = open_corpus(request.input_uri, settings.format, settings.naming)
+    for note in corpus.notes:
+        print(f"note: {note}", file=sys.stderr)
     name = run_id(request.secret, job_file.identity, corpus.fingerprint, changes.get("nightly", False))
     folder = RunFolder(request.output, name)
     job = _make_job(job_file, corpus, _sinks_for(job_file, corpus), folder, request.secret)

@@ -162,6 +162,7 @@ def _ledger_of_released_again(job: Job, again: int) -> list[LedgerEntry]:
 
 
 PLACES = ("input", "output", "secret_file")  # of the section `nightly`: where a night finds its things
+AUDIO_FOLDER = "audio_folder"  # a place, too
 ROOTS = "audio_roots"  # of the section `input`: how many there are may be known
 PHRASES = "entries"  # of the gazetteer, alone or in an ensemble
 
@@ -173,8 +174,11 @@ def published(resolved: Mapping[str, Any]) -> dict[str, Any]:
     """
     nightly = {key: value for key, value in (resolved.get("nightly") or {}).items() if key not in PLACES}
     changed = dict(resolved) | {"nightly": nightly}
-    if roots := (resolved.get("input") or {}).get(ROOTS):
-        changed["input"] = dict(resolved["input"]) | {ROOTS: len(roots)}
+    read = dict(resolved.get("input") or {})
+    if roots := read.get(ROOTS):
+        changed["input"] = read | {ROOTS: len(roots)}
+    if read.get(AUDIO_FOLDER):
+        changed["input"] = dict(changed["input"]) | {AUDIO_FOLDER: "set"}
     return {key: _without_phrases(value) for key, value in changed.items()}
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 import secrets
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sottovoce.models.corpus.names import Naming
 from sottovoce.models.randomness import Secret
 from sottovoce.models.runs.places import RunPlaces
 from sottovoce.models.settings import Spec, read_spec, require
@@ -22,12 +24,20 @@ class InputSettings:
     records_per_batch: int = 128
     text_only: bool | None = None  # null: found out by a look at the first records
     audio_roots: tuple[str, ...] = ()  # where recordings may lie, besides the manifest's own folder
+    columns: dict[str, str | None] = field(default_factory=dict)  # {our key: the corpus's}
+    audio_folder: str | None = None  # where relative paths begin, if not at the manifest
 
     def __post_init__(self) -> None:
         require(
             (self.records_per_batch >= 1, "records_per_batch: must be at least 1"),
             (all(map(str.strip, self.audio_roots)), "audio_roots: expected folders or URIs, not an empty text"),
         )
+        _ = self.naming  # checks the columns
+
+    @property
+    def naming(self) -> Naming:
+        folder = self.audio_folder
+        return Naming(self.columns, os.path.abspath(folder) if folder and "://" not in folder else folder)
 
 
 @dataclass(frozen=True)

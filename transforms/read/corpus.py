@@ -16,16 +16,21 @@ from apache_beam.io.filesystems import FileSystems
 from apache_beam.metrics import Metrics
 
 from sottovoce.models.corpus import CorpusFile, Reader, Refused
+from sottovoce.models.corpus.compressed import sample_of
 from sottovoce.models.corpus.layout import AUTO, Entry, How, choose, recognised
+from sottovoce.models.corpus.names import Naming
 from sottovoce.models.corpus.probe import PEEK_RECORDS, estimate, fingerprint
 from sottovoce.models.errors import CorpusError
 from sottovoce.models.forget.whose import Part, dialogue_token, speaker_token
-from sottovoce.models.settings import Spec
+from sottovoce.models.settings import Spec, option_names
 from sottovoce.models.speech.audio_roots import AudioRoots, open_regular
 from sottovoce.models.tally import Tally
 from sottovoce.transforms.engine import progress
 from sottovoce.transforms.engine.job import Job
 from sottovoce.transforms.engine.stage import FAILURES, TALLY, make_failure
+
+LEVELS = ("*", "*/*", "*/*/*")  # how far below a folder its files are looked for
+HEAD_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,7 @@ class Corpus:
     records: int
     text_bytes: int
     folders: tuple[str, ...] = ()  # where its files lie, and the folder that the operator typed
+    notes: tuple[str, ...] = ()  # for the operator, before the run
 
     def audio_roots(self, more: Iterable[str] = ()) -> AudioRoots:
         """Where its recordings may lie: beside its files, and under `more` folders or URIs, as the operator typed them."""
@@ -61,11 +67,16 @@ class OpenAudio:
         return open_file(place) if "://" in place else open_regular(place)
 
 
-def make_reader(format_name: str, records_per_batch: int) -> Reader:
-    return Spec("corpus", format_name, (("records_per_batch", records_per_batch),)).make()
+def make_reader(format_name: str, records_per_batch: int, naming: Naming = Naming()) -> Reader:
+    options: list[tuple[str, Any]] = [("records_per_batch", records_per_batch)]
+    if "naming" in option_names("corpus", format_name):
+        options.append(("naming", naming))
+    elif naming.columns:
+        raise CorpusError(f"input.columns: a corpus of format {format_name} has no names of its own for them")
+    return Spec("corpus", format_name, tuple(options)).make()
 
 
-def open_corpus(input_uri: str, format_name: str = AUTO) -> Corpus:
+def open_corpus(input_uri: str, format_name: str = AUTO, naming: Naming = Naming()) -> Corpus:
     """`input_uri`: a file, a folder or a glob, local or of any filesystem that Beam knows."""
     local = "://" not in input_uri
     uri = os.path.abspath(input_uri) if local else input_uri.rstrip("/")
@@ -73,13 +84,19 @@ def open_corpus(input_uri: str, format_name: str = AUTO) -> Corpus:
         entries, how = _find_local(uri) if local else _find_remote(uri)
         if not entries:
             raise CorpusError(f"{input_uri}: nothing there; expected a file, a folder or a glob")
-        found, files = choose(entries, format_name, input_uri, how)
-        size = estimate(make_reader(found, PEEK_RECORDS), files, open_file)
-        folders = dict.fromkeys([*([uri] if how == "folder" else []), *(file.folder for file in files)])
+        found, files = choose(entries, format_name, input_uri, how, _head)
+        size = estimate(make_reader(found, PEEK_RECORDS, naming), files, open_file)
+        # Below a folder that was typed lie all others.
+        own = [uri] if how == "folder" else [file.folder for file in files]
+        folders = tuple(dict.fromkeys([*own, *([naming.audio_folder] if naming.audio_folder else [])]))
         known = fingerprint(files, open_file)
-        return Corpus(found, files, size.text_only, known, size.records, size.text_bytes, tuple(folders))
+        return Corpus(found, files, size.text_only, known, size.records, size.text_bytes, folders, size.notes)
     except (OSError, ValueError) as error:  # Beam raises ValueError for a scheme it has no filesystem for
         raise CorpusError(f"{input_uri}: cannot be read ({type(error).__name__})") from None
+
+
+def _head(entry: Entry) -> bytes:
+    return sample_of(CorpusFile(entry.uri, entry.name, "", entry.size), open_file, HEAD_BYTES)[0]
 
 
 def _find_local(path: str) -> tuple[list[Entry], How]:
@@ -87,12 +104,14 @@ def _find_local(path: str) -> tuple[list[Entry], How]:
     if os.path.isfile(path):
         return [Entry(path, os.path.basename(path), os.path.getsize(path))], "file"
     if os.path.isdir(path):
-        for pattern in ("*", "*/*"):
+        below: list[Entry] = []
+        for pattern in LEVELS:
             found = [os.path.join(path, name) for name in glob.glob(pattern, root_dir=path)]
             entries = _entries(((file, os.path.getsize(file)) for file in found if os.path.isfile(file)), path)
             if recognised(entries):
-                break
-        return entries, "folder"
+                return entries, "folder"
+            below += entries
+        return below, "folder"
     found = [file for file in glob.glob(path, recursive=True) if os.path.isfile(file)]
     return _entries(((file, os.path.getsize(file)) for file in found), _fixed_folder(path)), "glob"
 
@@ -100,13 +119,15 @@ def _find_local(path: str) -> tuple[list[Entry], How]:
 def _find_remote(uri: str) -> tuple[list[Entry], How]:
     if re.search(r"[*?\[]", uri):
         return _entries(_match(uri), _fixed_folder(uri)), "glob"
-    for pattern in (f"{uri}/*", f"{uri}/*/*"):
-        entries = _entries(_match(pattern), uri)
+    below: list[Entry] = []
+    for pattern in LEVELS:
+        entries = _entries(_match(f"{uri}/{pattern}"), uri)
         if recognised(entries):
             return entries, "folder"
+        below += entries
     exact = _match(uri)
-    if entries or not exact:
-        return entries, "folder"
+    if below or not exact:
+        return below, "folder"
     return _entries(exact, uri.rpartition("/")[0]), "file"
 
 

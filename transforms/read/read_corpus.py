@@ -28,7 +28,7 @@ class ReadCorpus(beam.PTransform):
     def __init__(self, corpus: Corpus, job: Job):
         super().__init__()
         self._corpus, self._job = corpus, job
-        self._reader = make_reader(corpus.format, job.input.records_per_batch)
+        self._reader = make_reader(corpus.format, job.input.records_per_batch, job.input.naming)
 
     def expand(self, pipeline: beam.Pipeline) -> Outputs:
         scanned = (

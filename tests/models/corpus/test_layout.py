@@ -19,6 +19,11 @@ def found(*names, how="folder", wanted="auto"):
         (["data/train-0.parquet", "data/test-0.parquet"], "parquet", ["data/test-0.parquet", "data/train-0.parquet"]),
         (["data-0.arrow", "cache-1.arrow", "state.json", "dataset_info.json"], "parquet", ["data-0.arrow"]),
         (["a.conll", "readme.txt"], "conll", ["a.conll"]),
+        (["a.jsonl.gz", "b.jsonl"], "jsonl", ["a.jsonl.gz", "b.jsonl"]),
+        (["validated.tsv", "clips/a.mp3", "README.md"], "csv", ["validated.tsv"]),
+        (["metadata.csv", "a.wav"], "csv", ["metadata.csv"]),
+        (["b.WAV", "x/a.m4a", "b.txt"], "audio", ["b.WAV", "x/a.m4a"]),
+        (["dialogues_001.json", "schema.json"], "json", ["dialogues_001.json"]),
     ],
 )
 def test_a_folder_is_recognised(names, format_name, chosen):
@@ -52,10 +57,10 @@ def test_a_format_that_is_named_takes_any_file_name():
 @pytest.mark.parametrize(
     ("names", "how", "wanted", "words"),
     [
-        (["a.txt"], "file", "auto", "set input.format to one of jsonl, kaldi, parquet, conll"),
+        (["a.txt"], "file", "auto", "set input.format to one of jsonl, kaldi, parquet, conll, csv, json, audio"),
         (["a.jsonl", "b.parquet"], "folder", "auto", "several formats"),
-        (["a.wav"], "folder", "auto", "no file of a known format"),
-        (["a.jsonl.gz"], "file", "auto", "decompress"),
+        (["a.txt"], "folder", "auto", "no file of a known format"),
+        (["a.jsonl.zst"], "file", "auto", "decompress"),
         (["a.jsonl"], "file", "jsonlines", "'jsonlines' is not known"),
         (["wav.scp"], "file", "auto", "name the folder"),
         (["wav.scp"], "folder", "auto", "`text`"),

@@ -1,0 +1,14 @@
+"""Common Voice: a clip is named without its folder, which is `clips` beside the table, and names itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+KEYS = (frozenset({"client_id", "path", "sentence"}),)
+
+
+def rows(row: Mapping[str, Any], name: str | None) -> Iterator[Mapping[str, Any]]:
+    path = row["path"]
+    bare = isinstance(path, str) and path and "/" not in path
+    yield {**row, "id": path, "audio_filepath": f"clips/{path}" if bare else path}
