@@ -14,13 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from sottovoce.models.evaluation.known_answers.sentences import sentences
+from sottovoce.models.evaluation.known_answers.sentences import WORDS, sentences
 from sottovoce.models.evaluation.known_answers.word_times import FLITE_VOICES, flite_speech, speak_espeak
 from sottovoce.models.speech.audio import Speech, resample, to_flac
 
 ESPEAK_VOICES = ("en-us+m3", "en-us+f2", "en-gb+m1", "en-gb+f4", "en-us+m7", "en-gb+f3")
 NOISE_DB = -30
-DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+SLOTS = {w: "phone_number" for w in WORDS["{digits}"].split()} | {w: "city" for w in WORDS["{place}"].split()}
 
 
 def main() -> None:
@@ -68,8 +68,7 @@ def slots(words: list[str], sensitive: frozenset[int]) -> list[dict[str, object]
             if number - 1 in sensitive:
                 found[-1]["end"] = at + len(word)
             else:
-                digit = word in DIGITS
-                found.append({"begin": at, "end": at + len(word), "name": "phone_number" if digit else "person_name"})
+                found.append({"begin": at, "end": at + len(word), "name": SLOTS.get(word, "person_name")})
         at += len(word) + 1
     return found
 
