@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
   sottovoce build voice --data corpus/manifest.jsonl --out my_pool       then: voice: {use: phonetic, pool: my_pool}
   sottovoce build voice --heard my_pool/heard --exclude-speakers fold1.txt --start base --set steps=400 --out fold1
+  sottovoce build voice --data other/manifest.jsonl --heard other_heard --sounds-only --out my_pool
   sottovoce build voice --data corpus/manifest.jsonl --out my_pool --recogniser vosk:model-en-us --workers 8
 """
 
@@ -29,6 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--exclude-speakers", type=Path, metavar="FILE", help="speakers to leave out, one id a line")
     parser.add_argument("--start", type=Path, metavar="FOLDER", help="go on from the network of this pool")
+    parser.add_argument(
+        "--sounds-only",
+        action="store_true",
+        help="train nothing: only public sounds for the network of the pool in --out",
+    )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="training, e.g. steps=4000")
     parser.add_argument("--encoder", default="campplus", metavar="MEMBER", help="who embeds speakers, or none")
     parser.add_argument("--recogniser", default="moonshine", metavar="MEMBER", help="who writes missing transcripts")
@@ -49,6 +55,11 @@ def run(args: argparse.Namespace) -> int:
         raise SettingsError(["--data: missing; without it, --heard must name a folder that an earlier build has kept"])
     heard = list(heard_before(folder))
     exclude = set(args.exclude_speakers.read_text("utf-8").split()) if args.exclude_speakers else set()
+    if args.sounds_only:
+        from sottovoce.models.speech.voice.builder.build import sounds_for
+
+        print(f"written: {sounds_for(args.out, heard, exclude):,} sounds to {args.out}")
+        return 0
     said: list[str] = []
 
     def say(line: str) -> None:

@@ -22,7 +22,7 @@ from sottovoce.models.settings import require
 from sottovoce.models.speech.audio import Speech, level, resample
 from sottovoce.models.speech.audio_refusals import AudioNotFinite
 from sottovoce.models.speech.masked_words import mark
-from sottovoce.models.speech.voice import Slices, SpeaksFromPhones, Voiced, phone_network
+from sottovoce.models.speech.voice import Slices, SpeaksFromPhones, Voiced, phone_network, public_sounds
 from sottovoce.models.speech.voice import pool as pools
 from sottovoce.models.speech.voice.departures import Departures
 from sottovoce.models.speech.voice.fargan import Fargan
@@ -40,6 +40,7 @@ from sottovoce.models.speech.voice.phone_track import (
 from sottovoce.models.speech.voice.pool import PHONES
 from sottovoce.models.speech.voice.prosody import Shared, SourceProsody, source_prosody
 from sottovoce.models.speech.voice.pseudo_speaker import PseudoSpeakerOptions, PseudoSpeakers, draw_key
+from sottovoce.models.speech.voice.public_sounds import spectral_departures
 from sottovoce.models.speech.voice.say_phones import PEAK, Part, PseudoVoice, retimed, say
 
 PAUSE_RATE = 0.13  # of the borders between words: as often as LibriSpeech's and AN4's speakers pause
@@ -76,10 +77,13 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
 
     `assign: slice` gives every slice a voice of its own: one voice for an utterance would join its slices again. Where
     nothing is sliced it is one voice for an utterance.
+    `nearest`: each sound is said as the nearest of so many public ones, drawn for it (`public_sounds.py`); 0: as the network
+    expects it.
     `pool` is a folder that `sottovoce build voice` wrote; without it, the pool that ships.
     """
 
     prosody: float | Literal["departures"] = 1.0
+    nearest: int = 0
     assign: Literal["slice", "utterance", "speaker"] = "slice"
     pool: str | None = None
     looks_at_source: ClassVar[bool] = False  # a subclass may choose its target by the source's own voice
@@ -89,6 +93,7 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         super().__post_init__()
         require(
             (self.prosody == "departures" or 0 <= self.prosody <= 1, "prosody: must be departures or lie in [0, 1]"),
+            (0 <= self.nearest <= 1000, "nearest: must lie in [0, 1000]"),
             (self.drawn >= 2, "drawn: must be at least 2, or a pseudo-speaker would be a real one"),
             (
                 self.looks_at_source or not self.needs_source_embedding,
@@ -102,6 +107,8 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
             analysis=Analysis(), pool=pool, pseudo_speakers=PseudoSpeakers(self, pool),
             network=phone_network.load(self.pool), vocoder=Fargan(),
         )  # fmt: skip
+        if self.nearest:
+            self._parts["sounds"] = public_sounds.load(self.pool)
 
     def transform(
         self, utterance: Utterance, speech: Speech, words: Sequence[Word], secret: Secret, slices: Slices | None = None
@@ -119,14 +126,16 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         draw = secret.generator("voice.phonetic", utterance.dialogue_id, utterance.id)
         heard = Analysed(utterance, speech, analysed)
         voice = self._pseudo_speaker(heard, secret)
-        source = self._source(source_prosody(analysed, heard_words), track)
+        prosody = source_prosody(analysed, heard_words)
+        source, departures = self._source(prosody, track), self._spectral_departures(analysed, prosody, track)
         track = repaused(track, source.public_pauses, PAUSE_RATE, draw)
         said = retimed(self._parts["network"], voice, track, source, draw)
         moved = _moved(words, said)
         parts = [Part(0, said.frames, voice)]
         if self.assign == "slice" and slices is not None:
             parts = self._cast(heard, secret, said, slices(moved, mark(utterance.text, utterance.spans, moved)))
-        samples = self._parts["vocoder"].speak(say(self._parts["network"], parts, said, source, draw))
+        sounds = self._parts["sounds"].said(said, departures, self.nearest, draw) if departures is not None else None
+        samples = self._parts["vocoder"].speak(say(self._parts["network"], parts, said, source, draw, sounds))
         loud = _speech_level(resample(speech, RATE_HZ).samples, heard_words) or USUAL_LEVEL
         loud /= max(_speech_level(samples, said), 1e-9)
         gain = min(loud, PEAK / max(float(np.max(np.abs(samples))), 1e-9))
@@ -135,8 +144,16 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
     def _source(self, prosody: np.ndarray, track: PhoneTrack) -> SourceProsody:
         if self.prosody != "departures":
             return Shared(prosody, self.prosody)
-        middle = self._parts["pool"].voice.mean(axis=0).astype(np.float32)
-        return Departures.of(self._parts["network"], middle, prosody, track)
+        return Departures.of(self._parts["network"], self._middle, prosody, track)
+
+    def _spectral_departures(self, analysed: np.ndarray, prosody: np.ndarray, track: PhoneTrack) -> np.ndarray | None:
+        if not self.nearest:
+            return None
+        return spectral_departures(self._parts["network"], self._middle, analysed, prosody, track)
+
+    @property
+    def _middle(self) -> np.ndarray:
+        return self._parts["pool"].voice.mean(axis=0).astype(np.float32)
 
     def _pseudo_speaker(self, heard: Analysed, secret: Secret, *slice_number: str) -> PseudoVoice:
         key = (*draw_key(heard.utterance, self.assign), *slice_number)
@@ -158,13 +175,22 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
             stage="voice",
             mechanism="phonetic",
             says="Speech is made anew from its phones in the voice of a mix of public speakers; no spectrum of the source "
-            "is used, and words to be masked are not spoken at all",
+            "is said, and words to be masked are not spoken at all",
             not_protected=(
                 *self._prosody_left(),
+                *self._spectrum_left(),
                 "choice of words and of pronunciations, and how loud the utterance is as a whole",
                 "speech that the transcript lacks vanishes; a wrong word in the transcript is spoken",
             ),
             parameters={f.name: getattr(self, f.name) for f in fields(self) if f.init},
+        )
+
+    def _spectrum_left(self) -> tuple[str, ...]:
+        if not self.nearest:
+            return ()
+        return (
+            f"which of {self.nearest} public sounds is nearest to each sound of the source, the mean of its kind taken out: at "
+            f"most {np.log2(max(self.nearest, 1)):.1f} bits a sound; how much of that tells the speaker is measured, not proved",
         )
 
     def _prosody_left(self) -> tuple[str, ...]:

@@ -58,9 +58,14 @@ def retimed(
 
 
 def say(
-    network: PhoneNetwork, parts: Sequence[Part], said: PhoneTrack, source: SourceProsody, draw: np.random.Generator
+    network: PhoneNetwork,
+    parts: Sequence[Part],
+    said: PhoneTrack,
+    source: SourceProsody,
+    draw: np.random.Generator,
+    sounds: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Features [frames, 20] of a retimed track."""
+    """Features [frames, 20] of a retimed track. `sounds` [frames, 18]: what true sounds do otherwise than the network says."""
     voices = np.concatenate([np.tile(part.voice.embedding, (part.end - part.begin, 1)) for part in parts])
     inputs = frame_inputs(said)
     pooled = network.prosody(inputs, voices)
@@ -68,7 +73,11 @@ def say(
     told = source.told(said, pooled)
     spectrum = network.spectrum(np.concatenate([inputs, network_inputs(told)], axis=1), voices)
     features = np.empty((said.frames, FEATURES), np.float32)
-    features[:, 1:18] = _widened(spectrum[:, :17] * network.cepstra_unit, network.cepstra_spread, said.speech)
+    if sounds is None:
+        features[:, 1:18] = _widened(spectrum[:, :17] * network.cepstra_unit, network.cepstra_spread, said.speech)
+    else:  # which are as wide as speech is
+        spectrum = spectrum + sounds
+        features[:, 1:18] = spectrum[:, :17] * network.cepstra_unit
     features[:, VOICING] = np.clip(spectrum[:, 17] * VOICING_UNIT, -0.5, 0.5)
     features[:, 0] = np.clip(told[:, 0], QUIETEST, LOUDEST) * network.loudness_unit + LOUDNESS
     features[:, PITCH] = pitch_contour(told[:, 1], parts, told[:, 2] > 0.5, draw)

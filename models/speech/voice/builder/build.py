@@ -14,6 +14,7 @@ from sottovoce.models.speech.voice import phone_network
 from sottovoce.models.speech.voice import pool as pools
 from sottovoce.models.speech.voice.builder.examples import Example, Heard, example_of
 from sottovoce.models.speech.voice.builder.frames import frames_of
+from sottovoce.models.speech.voice.builder.sounds import sounds_of
 from sottovoce.models.speech.voice.builder.speakers import (
     gender_by_pitch,
     log_durations,
@@ -62,8 +63,21 @@ def build(
     pool.save(out)
     if frames := frames_of(list(voices.values()), pool):
         frames.save(out)
-    phone_network.save(arrays | spreads(examples) | {"silence": silence_of(examples)}, out)
+    arrays |= spreads(examples) | {"silence": silence_of(examples)}
+    phone_network.save(arrays, out)
+    sounds_for(out, heard, exclude)
     return pool
+
+
+def sounds_for(out: Path, heard: Sequence[Heard], exclude: Collection[str] = ()) -> int:
+    """Write the sounds of everybody but `exclude`, as the network of the pool in `out` expects them; how many they are."""
+    examples = [
+        example_of(item, 0) for item in sorted(heard, key=lambda item: item.utterance) if item.speaker not in exclude
+    ]
+    middle = pools.load(out).voice.mean(axis=0).astype(np.float32)
+    sounds = sounds_of(examples, phone_network.load(out), middle)
+    sounds.save(out)
+    return len(sounds.phone)
 
 
 def _selection(heard: Sequence[Heard], names: Sequence[str]) -> tuple[np.ndarray, Plda | None]:

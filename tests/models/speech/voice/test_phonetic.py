@@ -56,9 +56,9 @@ def utterance(spans: tuple[Span, ...] = (), name: str = "u", speaker_id: str | N
 
 @pytest.fixture(scope="module")
 def voice() -> Phonetic:
-    member = Phonetic(prosody=0.5)
+    member = Phonetic(prosody=0.5, nearest=1)
     member.setup()
-    return member
+    return set_to(member, nearest=0)
 
 
 def set_to(voice: Phonetic, **options: object) -> Phonetic:
@@ -112,16 +112,17 @@ def test_below_1_and_with_departures_some_of_the_prosody_passes(voice: Phonetic,
     assert np.abs(one[:shared] / level(one) - two[:shared] / level(two)).max() > 0.1
 
 
-@pytest.mark.parametrize("prosody", [0.0, "departures"])
-def test_nothing_of_a_masked_word_is_in_the_sound(voice: Phonetic, prosody: float | str) -> None:
+@pytest.mark.parametrize(("prosody", "nearest"), [(0.0, 0), ("departures", 16)])
+def test_nothing_of_a_masked_word_is_in_the_sound(voice: Phonetic, prosody: float | str, nearest: int) -> None:
     """Another word in its place, and other sound under it, change no sample of what is published."""
     spans = (Span(4, 8, "PERSON"),)
     plain, noisy = recording(1), recording(1)
     words, others = aligned(), aligned(("P EY", "B OW IY", "N AW"))
     name = slice(round(words[1].begin_s * 16_000), round(words[1].end_s * 16_000))
     noisy.samples[name] = np.random.default_rng(0).normal(0, 0.1, name.stop - name.start)
-    one = set_to(voice, prosody=prosody).transform(utterance(spans), plain, words, SECRET)
-    two = set_to(voice, prosody=prosody).transform(utterance(spans), noisy, others, SECRET)
+    member = set_to(voice, prosody=prosody, nearest=nearest)
+    one = member.transform(utterance(spans), plain, words, SECRET)
+    two = member.transform(utterance(spans), noisy, others, SECRET)
     np.testing.assert_array_equal(one.speech.samples, two.speech.samples)
     assert level(cut(one, one.words[1])) < 0.1 * level(cut(one, one.words[0]))
 
@@ -142,7 +143,7 @@ def test_with_departures_not_even_the_length_of_a_masked_word_changes_a_sample(v
     first, *rest = words[1].phones
     name = replace(words[1], phones=(first, *(later(phone) for phone in rest)), end_s=words[1].end_s + 0.2)
     after = replace(later(words[2]), phones=tuple(later(phone) for phone in words[2].phones))
-    member = set_to(voice, prosody="departures")
+    member = set_to(voice, prosody="departures", nearest=16)
     one = member.transform(utterance(spans), speech, words, SECRET)
     two = member.transform(utterance(spans), longer, (words[0], name, after), SECRET)
     np.testing.assert_array_equal(one.speech.samples, two.speech.samples)
@@ -209,7 +210,7 @@ def test_no_odd_input_comes_through_unchanged(voice: Phonetic, samples: np.ndarr
     assert len(made) != len(samples) or np.abs(made[:shared] - samples[:shared]).max() > 0
 
 
-@pytest.mark.parametrize("options", [{"prosody": 1.2}, {"drawn": 1}, {"proximity": "near"}])
+@pytest.mark.parametrize("options", [{"prosody": 1.2}, {"nearest": -1}, {"drawn": 1}, {"proximity": "near"}])
 def test_options_that_would_weaken_it_are_settings_errors(options: dict) -> None:
     with pytest.raises(SettingsError):
         Phonetic(**options)
@@ -219,4 +220,5 @@ def test_the_ledger_says_what_is_left_of_the_speaker() -> None:
     entry = Phonetic(prosody=0.25).ledger()
     assert entry.sound is None and "75 %" in entry.not_protected[0]
     assert not any("rhythm" in line for line in Phonetic(prosody=1.0).ledger().not_protected)
+    assert any("6.0 bits" in line for line in Phonetic(nearest=64).ledger().not_protected)
     assert "inside the utterance" in Phonetic(prosody="departures").ledger().not_protected[0]

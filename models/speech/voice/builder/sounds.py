@@ -1,0 +1,35 @@
+"""Sounds of public speakers for `public_sounds.py`: a few hundred of each phone, drawn among everybody's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sottovoce.models.speech.voice.builder.examples import Example
+from sottovoce.models.speech.voice.phone_network import PhoneNetwork
+from sottovoce.models.speech.voice.phone_track import SILENCE
+from sottovoce.models.speech.voice.public_sounds import POINTS, STEP, PublicSounds, resampled, spectral_departures
+
+OF_EACH = 400
+SHORTEST = 3  # frames
+
+
+def sounds_of(examples: Sequence[Example], network: PhoneNetwork, middle: np.ndarray, seed: int = 0) -> PublicSounds:
+    """Of the words that were surely said."""
+    found: dict[int, list[np.ndarray]] = {}
+    for example in examples:
+        track = example.track
+        departures = spectral_departures(network, middle, example.features, example.prosody, track)
+        usable = example.trusted & (track.phone != SILENCE) & (track.length >= SHORTEST)
+        for at in np.flatnonzero(usable):
+            begin = track.begin[at]
+            own = departures[begin : begin + track.length[at]]
+            found.setdefault(int(track.phone[at]), []).append(resampled(own, POINTS))
+    draw, phones, shapes = np.random.default_rng(seed), [], []
+    for phone, sounds in sorted(found.items()):
+        chosen = sorted(draw.choice(len(sounds), min(OF_EACH, len(sounds)), replace=False))
+        phones += [phone] * len(chosen)
+        shapes += [sounds[row] for row in chosen]
+    kept = np.clip(np.round(np.stack(shapes) / STEP), -127, 127).astype(np.int8)
+    return PublicSounds(np.array(phones), kept)
