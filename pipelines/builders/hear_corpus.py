@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -61,8 +60,9 @@ def usable(records: Sequence[Utterance | Refused]) -> list[Utterance]:
 def hear(utterances: Sequence[Utterance], hearing: Hearing) -> Counter[str]:
     """Write what was heard to the folder; returns the reasons of what was refused."""
     job = speech_job(hearing.folder, {"align": read_spec("align", ALIGN)}, hearing.roots, hearing.audio)
-    shutil.rmtree(hearing.folder, ignore_errors=True)
-    hearing.folder.mkdir(parents=True)
+    hearing.folder.mkdir(parents=True, exist_ok=True)
+    for file in (*hearing.folder.glob(f"*{SUFFIX}"), *hearing.folder.glob(f"{TALLIES}*")):
+        file.unlink()  # of an earlier hearing; whatever else lies in a folder that somebody named is theirs
     batches = [utterances[at : at + BATCH] for at in range(0, len(utterances), BATCH)]
     with beam.Pipeline(options=beam_options("direct", hearing.workers, hearing.beam_arguments)) as pipeline:
         passed: Any = pipeline | beam.Create(batches, reshuffle=True)
