@@ -27,6 +27,9 @@ from sottovoce.pipelines.service.text_work import TextWork
 # One row adds a shape: a module with `router(questions) -> APIRouter`, `PATHS` and `error_body(problem)`.
 SHAPES = {
     "v1": "sottovoce.pipelines.service.v1",
+    "comprise": "sottovoce.pipelines.service.comprise",
+    "presidio": "sottovoce.pipelines.service.presidio",
+    "elg": "sottovoce.pipelines.service.elg",
 }
 TEXTS_AT_ONCE, BUDGETS_WAITING = 16, 16
 

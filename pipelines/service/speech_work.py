@@ -27,6 +27,7 @@ from sottovoce.pipelines.service.service_settings import ServiceSettings
 from sottovoce.pipelines.service.text_work import utterance_of
 from sottovoce.transforms.engine import members
 
+MOST_VARIANTS = 4
 STEPS = ("align", "voice", "mask", "relisten")
 
 
@@ -64,12 +65,28 @@ class SpeechAnswer:
 class SpeechWork:
     def __init__(self, settings: ServiceSettings):
         self._settings = settings
+        self._variants: dict[Spec, Any] = {}
 
     def setup(self) -> None:
         for family in ("detect", *STEPS):
             members.load(self._settings.specs[family])
         if self._settings.audio.recogniser is not None:
             members.load(self._settings.audio.recogniser)
+
+    def _variant(self, spec: Spec) -> Any:
+        """Another choice of pseudo-speakers shares what the service's own voice has loaded; of others one is kept."""
+        own = self._settings.specs["voice"]
+        if spec not in self._variants:
+            if spec.name == own.name:
+                more = {name: value for name, value in spec.options if (name, value) not in own.options}
+                made = members.load(own).member.choosing(**more)
+            else:
+                made = spec.make()
+                made.setup()
+            if len(self._variants) >= MOST_VARIANTS:
+                self._variants.pop(next(iter(self._variants)))
+            self._variants[spec] = made
+        return self._variants[spec]
 
     def __call__(self, batch: Sequence[Asked]) -> list[Any]:
         return each(batch, lambda asked: self._protected(asked, self._understood(asked.item)))
@@ -115,8 +132,9 @@ class SpeechWork:
         )
 
     def _chain(self, item: SpeechItem) -> chain.SpeechChain:
-        specs = self._settings.specs | ({"voice": item.voice} if item.voice is not None else {})
-        align, voice, mask, relisten = (members.load(specs[family]).member for family in STEPS)
+        align, voice, mask, relisten = (members.load(self._settings.specs[family]).member for family in STEPS)
+        if item.voice is not None:
+            voice = self._variant(item.voice)
         audio_settings = self._settings.audio
         return chain.SpeechChain(
             align, voice, mask, relisten, self._settings.slicer, item.draws.secret, audio_settings.align_on
@@ -164,5 +182,4 @@ def known_types(detector: Spec, types: Sequence[str] | None) -> tuple[str, ...] 
 
 
 def changed(spec: Spec, **options: Any) -> Spec:
-    """The spec with other options; each combination is loaded once and stays loaded, so they must be few."""
     return dataclasses.replace(spec, options=tuple(sorted({**dict(spec.options), **options}.items())))

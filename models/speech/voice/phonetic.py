@@ -110,6 +110,12 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         if self.nearest:
             self._parts["sounds"] = public_sounds.load(self.pool)
 
+    def choosing(self, **options: Any) -> Phonetic:
+        """The same voice, loaded as it is, with another choice of pseudo-speakers: distance, proximity, gender."""
+        other = replace(self, **options)
+        other._parts.update(self._parts, pseudo_speakers=PseudoSpeakers(other, self._parts["pool"]))
+        return other
+
     def transform(
         self, utterance: Utterance, speech: Speech, words: Sequence[Word], secret: Secret, slices: Slices | None = None
     ) -> Voiced:

@@ -17,7 +17,18 @@ def any_request():
         yield schemathesis.openapi.from_url(f"{url}/openapi.json")
 
 
-OPERATIONS = ("/v1/detect", "/v1/replace", "/v1/budget/rr", "/v1/budget/edp", "/v1/anonymise", "/v1/mask")
+OPERATIONS = (
+    "/v1/detect",
+    "/v1/replace",
+    "/v1/budget/rr",
+    "/v1/budget/edp",
+    "/v1/anonymise",
+    "/v1/mask",
+    "/vpc",
+    "/analyze",
+    "/anonymize",
+    "/process",
+)
 
 
 @pytest.mark.slow
