@@ -44,7 +44,7 @@ types:
 	$(BIN)/mypy
 
 quick-tests:
-	$(BIN)/python -m pytest -n 2 -m "not slow and not flink" --hypothesis-profile=quick
+	$(BIN)/python -m pytest -n 2 -m "not slow and not flink and not page" --hypothesis-profile=quick
 
 lock: $(READY) ## pin requirements.in into requirements.txt
 	uv pip compile --python-version 3.11 --no-emit-index-url --no-annotate --no-header -q requirements.in -o requirements.txt
@@ -90,6 +90,11 @@ flink-down: ## stop it
 test-flink: $(READY) ## the demo on a Flink cluster of its own, faults included
 	$(BIN)/python tools/flink_cluster.py get
 	$(BIN)/python -m pytest -m flink tests/integration/test_flink.py tests/adversary/test_cluster_errors.py
+
+test-page: $(READY) ## the service's page in a real browser (Debian packages chromium and chromium-driver; axe-core from npm)
+	@command -v chromedriver >/dev/null || { echo "needs Chromium: apt-get install chromium chromium-driver"; exit 1; }
+	@test -f .cache/axe/node_modules/axe-core/axe.min.js || { command -v npm >/dev/null && npm install --silent --prefix .cache/axe axe-core@4.14.0; } || echo "axe-core was not fetched: its checks are left out"
+	$(BIN)/python -m pytest -m page tests/pipelines/service/test_page.py
 
 test-slurm: $(READY) ## training jobs on a Slurm cluster of one node (Debian packages slurm-wlm and munge)
 	@command -v sbatch >/dev/null && test -x /usr/sbin/slurmctld -a -x /usr/sbin/munged || { echo "needs Slurm: apt-get install --no-install-recommends slurm-wlm munge"; exit 1; }

@@ -30,6 +30,7 @@ SHAPES = {
     "comprise": "sottovoce.pipelines.service.comprise",
     "presidio": "sottovoce.pipelines.service.presidio",
     "elg": "sottovoce.pipelines.service.elg",
+    "page": "sottovoce.pipelines.service.page_routes",
 }
 TEXTS_AT_ONCE, BUDGETS_WAITING = 16, 16
 
