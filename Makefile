@@ -23,6 +23,7 @@ $(READY): requirements.txt setup.py pyproject.toml
 	  $$UV pip install --quiet --python $(BIN)/python --no-deps -e .
 	@$(BIN)/python tools/compile_packages.py
 	@touch $(READY)
+	@echo 'ready. Call it as .venv/bin/sottovoce, or after `. .venv/bin/activate` as sottovoce; everywhere: uv tool install .'
 
 demo: $(READY) ## sanitise the bundled demo corpus on the local runner
 	$(BIN)/sottovoce sanitize --input examples/demo --config examples/demo/job.yaml --output $(OUT)

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from sottovoce.models.errors import DEBUG, SettingsError, SottovoceError, told_by_place
 
 COMMANDS = {
+    "try": ("sottovoce.try_it", "show what happens to one text or recording"),
     "sanitize": ("sottovoce.pipelines.commands.sanitize", "turn a corpus into safe data sets"),
     "finish": ("sottovoce.pipelines.commands.finish", "commit a run that was submitted and left alone"),
     "nightly": ("sottovoce.pipelines.commands.nightly", "sanitise what no committed run has taken yet"),

@@ -8,6 +8,7 @@ from typing import Any
 
 from sottovoce.models.errors import CorpusError
 from sottovoce.pipelines.local.audio_arguments import add_audio_arguments, load_audio_of
+from sottovoce.pipelines.local.numbers import at_least_one
 
 EXAMPLES = """\
   sottovoce evaluate align
@@ -24,7 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--input", metavar="CORPUS", help="also: recordings with transcripts, for wrong and right texts"
     )
-    parser.add_argument("--limit", type=int, metavar="N", help="only N recordings of the corpus, spread over it")
+    parser.add_argument(
+        "--limit", type=at_least_one, metavar="N", help="only N recordings of the corpus, spread over it"
+    )
     parser.add_argument("--align", default="pocketsphinx", metavar="MEMBER", help="name, ctc:MODEL or {use: name, ...}")
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_audio_arguments(parser)

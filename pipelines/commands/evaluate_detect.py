@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.models.errors import CorpusError
+from sottovoce.pipelines.local.numbers import at_least_one
 
 EXAMPLES = """\
   sottovoce evaluate detect --data snips.jsonl.gz nlu_eval.jsonl.gz --split test
@@ -23,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--split", metavar="NAME", help="only rows of this split (default: all rows)")
     parser.add_argument("--detector", default="default", metavar="NAME", help="default: rules and the shipped tagger")
-    parser.add_argument("--limit", type=int, metavar="N", help="the first N utterances of each file")
+    parser.add_argument("--limit", type=at_least_one, metavar="N", help="the first N utterances of each file")
     parser.add_argument(
         "--curve", type=float, nargs="+", metavar="BIAS", help="what each outside_bias of the tagger would give"
     )
@@ -43,6 +44,7 @@ def run(args: argparse.Namespace) -> int:
     results: dict[str, Any] = {}
     for path in args.data:
         examples = _examples(path, args.split, args.limit)
+        _refuse_foreign_tags(path, examples, detector.finds())
         results[corpus_name(path)] = measure(detector, examples).as_dict()
         if not args.json:
             _show(corpus_name(path), results[corpus_name(path)])
@@ -51,6 +53,16 @@ def run(args: argparse.Namespace) -> int:
     if args.record:
         _record(args, results)
     return 0
+
+
+def _refuse_foreign_tags(path: Path, examples: list, known: frozenset[str] | None) -> None:
+    """Recall of types that nobody looks for would be a figure about nothing."""
+    named = {label[2:] for example in examples for label in example.labels if label.startswith("B-")}
+    if not named or (known is not None and not named & known):
+        has = f"its tags name {', '.join(sorted(named)[:8])}" if named else "no word of it is tagged"
+        raise CorpusError(
+            f"{path.name}: {has}, and nothing that the detector looks for: {', '.join(sorted(known or ())) or 'any type'}"
+        )
 
 
 def _curves(args: argparse.Namespace) -> int:

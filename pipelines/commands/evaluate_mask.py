@@ -7,6 +7,7 @@ import dataclasses
 from typing import Any
 
 from sottovoce.pipelines.local.audio_arguments import add_audio_arguments
+from sottovoce.pipelines.local.numbers import at_least_one
 
 IN_A_ROW = "corpus, recordings in a row"
 EXAMPLES = """\
@@ -25,7 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--input", metavar="CORPUS", help="also: recordings with transcripts, three of a speaker in a row"
     )
-    parser.add_argument("--limit", type=int, metavar="N", help="only N recordings of the corpus, spread over it")
+    parser.add_argument(
+        "--limit", type=at_least_one, metavar="N", help="only N recordings of the corpus, spread over it"
+    )
     parser.add_argument(
         "--guard-ms",
         nargs="*",

@@ -7,6 +7,7 @@ import dataclasses
 from typing import Any
 
 from sottovoce.models.errors import CorpusError
+from sottovoce.pipelines.local.numbers import at_least_one
 
 EXAMPLES = """\
   sottovoce evaluate slices --input corpus/manifest.jsonl
@@ -25,7 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--delta", nargs="+", type=float, default=[1.0, 1.5, 3.0, 4.0], metavar="S", help="slice lengths"
     )
-    parser.add_argument("--limit", type=int, metavar="N", help="only N utterances of the corpus, spread over it")
+    parser.add_argument(
+        "--limit", type=at_least_one, metavar="N", help="only N utterances of the corpus, spread over it"
+    )
     parser.add_argument("--text-only", action="store_true", help="cut texts by the number of words, without any speech")
     parser.add_argument(
         "--seconds-per-word", type=float, default=0.35, metavar="S", help="of --text-only (default 0.35)"

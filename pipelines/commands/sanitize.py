@@ -16,8 +16,8 @@ SECRET_HELP = (
 EXAMPLES = """\
   sottovoce sanitize --input examples/demo --output out
   sottovoce sanitize --input corpus/manifest.jsonl --output out --config job.yaml --secret-file secret
-  sottovoce sanitize --input kaldi/data/train --output out --set sinks.slu=1 --set slice.min_seconds=2 --dry-run
-  sottovoce sanitize --input corpus --output out --set sinks.slu=1 --then-train train.yaml --launch slurm
+  sottovoce sanitize --input kaldi/data/train --output out --sinks stt_am --set slice.min_seconds=2 --dry-run
+  sottovoce sanitize --input corpus --output out --sinks slu --then-train train.yaml --launch slurm
   sottovoce sanitize --input corpus --output out --runner flink -- --flink_master=flink:8081 --parallelism=8
 """
 
@@ -31,6 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--workers", type=int, default=1, metavar="N", help="processes of the direct runner (default 1)"
     )
     parser.add_argument("--secret-file", metavar="F", help=SECRET_HELP)
+    parser.add_argument(
+        "--sinks", nargs="+", metavar="SINK", help="only these: slu, or stt_lm=0.7 dm=0.3 (default: as the job says)"
+    )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change one value of the job")
     parser.add_argument(
         "--max-failures", metavar="N", help="stop when more records fail: a number, or a share like 0.1"
@@ -49,15 +52,19 @@ def run(args: argparse.Namespace) -> int:
 
     import_beam_alone(args.runner, args.config, sys.argv)
 
-    from sottovoce.pipelines.sanitize.job_file import read_job
+    from sottovoce.pipelines.sanitize.job_file import read_job, sinks_assignment
     from sottovoce.pipelines.sanitize.one_secret import secret_for
 
     assignments = list(args.set)
+    if args.sinks:
+        assignments.append(sinks_assignment(args.sinks))
     if args.max_failures is not None:
         assignments.append(f"limits.max_failures={args.max_failures}")
     if args.workers < 1:
         raise SettingsError([f"--workers: {args.workers} must be at least 1"])
     job_file, secret = read_job(args.config, assignments), secret_for(args.output, args.secret_file)
+    if shares := job_file.said_of_shares():
+        print(f"note: {shares}", file=sys.stderr)
     training = read_then_train(args, job_file.sinks)
 
     # A scheduler ends a job with SIGTERM: the lock is then released as on Ctrl-C.

@@ -33,7 +33,7 @@ class OutputSettings:
 
 @dataclass(frozen=True)
 class LimitSettings:
-    max_failures: int | float | None = None
+    max_failures: int | float | None = 0.5
 
     def __post_init__(self) -> None:
         limit = self.max_failures
@@ -94,6 +94,14 @@ class JobFile:
         """The member of each family, as keywords of a Job."""
         return dict(self.specs)
 
+    def said_of_shares(self) -> str | None:
+        """In words, where the shares that were given are not what each sink gets."""
+        total = sum(self.sinks.values())
+        if abs(total - 1) < 1e-6:
+            return None
+        parts = ", ".join(f"{name} {share / total:.0%}" for name, share in self.sinks.items())
+        return f"sinks: the shares sum to {total:g}, so that of the dialogues get: {parts}"
+
     @property
     def forget(self) -> bool:
         return self.resolved["forget"]
@@ -107,9 +115,11 @@ def read_job(
     problems: list[str] = []
     known = tuple(values)
     changes = [("", _read_file(path)), ("", given), *((text, _read_assignment(text, problems)) for text in assignments)]
+    named = False
     for assignment, change in changes:
-        if "sinks" in change and not assignment.startswith("sinks."):
-            values["sinks"] = {}  # who gives a mapping of sinks names all of them: the others get nothing
+        # Who gives a mapping of sinks, or gives one a share on the command line, names all of them: the others get nothing.
+        if "sinks" in change and (not assignment.startswith("sinks.") or (not named and _gives_share(change["sinks"]))):
+            values["sinks"], named = {}, bool(assignment)
         _merge(values, change, known, problems)
     sections = {name: _collect(problems, build, cls, values[name] or {}, name) for name, cls in SECTIONS.items()}
     specs = {}
@@ -146,6 +156,16 @@ def _not_sayable(specs: Mapping[str, Spec], audio: AudioSettings) -> list[str]:
     if audio.align_on != "original":
         problems.append(f"mask: {mask} comes before the voice; audio.align_on: must be original")
     return problems
+
+
+def _gives_share(sinks: Any) -> bool:
+    return isinstance(sinks, Mapping) and any(sinks.values())
+
+
+def sinks_assignment(named: Sequence[str]) -> str:
+    """What `--sinks slu dm=0.5` says, as an assignment: a sink without a share has one part."""
+    shares = [name.partition("=") for name in named]
+    return f"sinks={{{', '.join(f'{name}: {share or 1}' for name, _, share in shares)}}}"
 
 
 def _read_file(path: str | None) -> dict[str, Any]:

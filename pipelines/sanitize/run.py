@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import logging
 import math
 import os
@@ -28,6 +29,7 @@ from sottovoce.pipelines.local.remembered_signatures import remembered_signature
 from sottovoce.pipelines.nightly.finished_runs import finished_runs, state_tables
 from sottovoce.pipelines.remote.beam_options import beam_options, gpu_hints
 from sottovoce.pipelines.remote.own_workers import only_own_workers
+from sottovoce.pipelines.remote.reachable import check_runner
 from sottovoce.pipelines.sanitize.graph import build_graph
 from sottovoce.pipelines.sanitize.job_file import JobFile
 from sottovoce.pipelines.sanitize.one_secret import claim_output
@@ -106,6 +108,7 @@ def remember(run: Run, force: bool = False) -> Run:
 def execute(run: Run) -> dict[str, Any]:
     """Run the graph, write the results and commit them, as the one writer of the output. Returns the record of the commit."""
     folder, job_file = run.folder, run.request.job_file
+    check_runner(run.request.runner, run.options)
     folder.begin()
     run = without_the_forgotten(run)
     folder.write_text("config.yaml", yaml.safe_dump(published(job_file.resolved), sort_keys=False))
@@ -188,7 +191,7 @@ def _run_graph(run: Run, max_failures: int | float | None) -> None:
     except Exception as error:
         if debug:
             raise
-        raise _explain(error, progress_dir, run.request.secret) from None
+        raise _explain(error, progress_dir, run) from None
     finally:
         if progress_dir is not None:
             shutil.rmtree(progress_dir, ignore_errors=True)
@@ -213,12 +216,22 @@ def _progress(directory: str | None, corpus: Corpus, max_failures: int | float |
     return ShowProgress(directory, corpus.records, max_failures, Console(stderr=True))
 
 
-def _explain(error: Exception, progress_dir: str | None, secret: Secret) -> RunError:
+# What the system says when nothing can be written: the next command is then not a question of the records.
+UNWRITABLE = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)))
+
+
+def _explain(error: Exception, progress_dir: str | None, run: Run) -> RunError:
     """What went wrong, without the words of the error: they may quote a record."""
-    if SecretUnavailable.__name__ in str(error):
+    words = str(error)
+    if unwritable := [said for said in UNWRITABLE if said in words]:
         return RunError(
-            f"a worker could not read the secret ({secret.reference}), or found another one there; nothing was committed. "
-            "It must be the same, under the same name, on every machine that works for the run"
+            f"a worker could not write or read a file ({unwritable[0]}); nothing was committed. Make room, or give it the "
+            f"rights, in {run.request.output} and {tempfile.gettempdir()}; then run the same command again"
+        )
+    if SecretUnavailable.__name__ in words:
+        return RunError(
+            f"a worker could not read the secret ({run.request.secret.reference}), or found another one there; nothing was "
+            "committed. It must be the same, under the same name, on every machine that works for the run"
         )
     if progress_dir is not None and progress.stop_asked(progress_dir):
         return RunError("stopped: more records failed than max_failures allows; nothing was committed")

@@ -43,16 +43,12 @@ def write_results(job: Job, job_file: JobFile, folder: RunFolder, duration_s: fl
     failures = [folder.places.private(shard["path"]) for shard in shards if shard["sink"] == FAILURES]
     failed = sum(shard["rows"] for shard in shards if shard["sink"] == FAILURES)
     read = tally["stages"].get("read", {}).get("received", 0)
-    limit = job_file.sections["limits"].max_failures
-    if exceeds(failed, read, limit):
-        raise RunError(
-            f"{failed} of {read} records failed, more than max_failures ({limit}) allows; nothing was committed"
-        )
+    refused = failure_summaries(failures)
+    _refuse_useless(job, job_file.sections["limits"].max_failures, read, failed, refused)
     created = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     entries = [*ledger_entries(job, tally["slots"]), *_ledger_of_released_again(job, again)]
     crowd_only = releases_templates(job.rewrite)  # then it serves every sink of the run
     ledger = book.open_book(folder.name, created, entries, _released(job), as_said=not crowd_only)
-    refused = failure_summaries(failures)
     rows = dict.fromkeys(job.sinks, 0)
     for shard in shards:
         if shard["sink"] in rows:
@@ -79,6 +75,23 @@ def write_results(job: Job, job_file: JobFile, folder: RunFolder, duration_s: fl
         "report.html", report_of(record, ledger, published(job_file.resolved), refused, folder.path, duration_s)
     )
     return record
+
+
+def _refuse_useless(
+    job: Job, limit: int | float | None, read: int, failed: int, refused: Iterable[FailureSummary]
+) -> None:
+    """A run that gives nobody anything is an error of the job or of the corpus, and a commit would hide it. A night may be
+    empty: nothing was new."""
+    if not read and not job.nightly and not job.forgotten:
+        raise RunError("the corpus holds no records; nothing was committed. Check --input and input.format")
+    everything = failed == read > 0 and not job.nightly and limit is not None
+    if everything or exceeds(failed, read, limit):
+        reasons = ", ".join(f"{count} x {reason}" for reason, count in _by_reason(refused).items())
+        allows = "nothing is left of them" if everything else f"more than limits.max_failures ({limit}) allows"
+        raise RunError(
+            f"{failed} of {read} records were refused ({reasons}), {allows}; nothing was committed. Which ones, with file and "
+            f"line: {job.places.private(FAILURES)}"
+        )
 
 
 def _by_reason(refused: Iterable[FailureSummary]) -> dict[str, int]:

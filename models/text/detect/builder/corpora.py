@@ -13,6 +13,7 @@ import hashlib
 import itertools
 import json
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -114,12 +115,21 @@ def read_examples(path: Path) -> Iterator[Example]:
     name = corpus_name(path)
     suffixes = {suffix.lstrip(".") for suffix in path.suffixes}
     with gzip.open(path, "rt", encoding="utf-8") if "gz" in suffixes else path.open(encoding="utf-8") as file:
-        lines = _lines(file, path)
+        lines = _readable(_lines(file, path), path)
         rows = _json_rows(lines, path) if suffixes & set(_NLU_SUFFIXES) else _conll_rows(lines)
         for tokens, tags, split in rows:
             yield Example(
                 tuple(tokens), label(name, tokens, tags), name, split, unlabelled_types().get(name, frozenset())
             )
+
+
+def _readable(lines: Iterator[str], path: Path) -> Iterator[str]:
+    try:
+        yield from lines
+    except UnicodeDecodeError:
+        raise CorpusError(f"{path}: not UTF-8; convert it, such as with: iconv -f latin1 -t utf-8") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise CorpusError(f"{path}: the compressed file is damaged or cut off; fetch it again") from None
 
 
 def label(corpus: str, tokens: Sequence[str], tags: Sequence[str]) -> tuple[str, ...]:

@@ -1,0 +1,1 @@
+../../../interface/try_it.py
