@@ -16,6 +16,7 @@ from sottovoce.models.errors import DEBUG, SettingsError, SottovoceError, told_b
 
 COMMANDS = {
     "try": ("sottovoce.try_it", "show what happens to one text or recording"),
+    "init": ("sottovoce.pipelines.commands.init", "look at a corpus, and propose a job for it"),
     "sanitize": ("sottovoce.pipelines.commands.sanitize", "turn a corpus into safe data sets"),
     "finish": ("sottovoce.pipelines.commands.finish", "commit a run that was submitted and left alone"),
     "nightly": ("sottovoce.pipelines.commands.nightly", "sanitise what no committed run has taken yet"),
@@ -52,6 +53,8 @@ COMMANDS = {
     ),
     "serve": ("sottovoce.pipelines.commands.serve", "the models over HTTP, and a page to try them"),
     "budget edp": ("sottovoce.pipelines.commands.budget_edp", "plan the epsilon of private training"),
+    "schema": ("sottovoce.pipelines.commands.schema", "JSON schema of job and train files, for editors"),
+    "completion": ("sottovoce.pipelines.commands.completion", "completion of commands and flags for bash and zsh"),
 }
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
