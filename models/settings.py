@@ -83,6 +83,19 @@ def read_spec(family: str, value: Any) -> Spec:
     return spec
 
 
+def languages_of(spec: Spec) -> frozenset[str] | None:
+    """The languages that a member knows, as the row of its family's LANGUAGES says; None: it does not depend on one.
+
+    Of members that hold others (an ensemble), a language is known where one of them knows it.
+    """
+    known: dict[str, tuple[str, ...]] = importlib.import_module(TABLES[spec.family]).LANGUAGES
+    held = dict(spec.options).get("detectors")
+    if held:
+        each = [languages_of(read_spec(spec.family, member)) for member in held]
+        return None if None in each else frozenset().union(*(one for one in each if one is not None))
+    return frozenset(known[spec.name]) if spec.name in known else None
+
+
 def option_names(family: str, name: str) -> tuple[str, ...]:
     """The options that a member takes: its fields."""
     return tuple(f.name for f in dataclasses.fields(member_class(family, name)) if f.init)

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, AnyStr, ClassVar
 
 from sottovoce.models.corpus import CHUNK_BYTES, RECORDS_PER_BATCH, Chunk, CorpusFile, OpenFile, Refused
-from sottovoce.models.corpus.compressed import is_compressed
 from sottovoce.models.corpus.fields import attempt, utterance
-from sottovoce.models.corpus.lines import Line, estimate, lines_of, whole
+from sottovoce.models.corpus.lines import Line, estimate, is_compressed, lines_of, whole
 from sottovoce.models.corpus.reasons import MAX_ID_CHARACTERS, MAX_LINE_BYTES, LineTooLong, TagsMalformed, TurnNotWhole
 from sottovoce.models.records import Utterance
 from sottovoce.models.settings import require

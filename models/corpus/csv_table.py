@@ -13,12 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from sottovoce.models.corpus import CHUNK_BYTES, RECORDS_PER_BATCH, Chunk, CorpusFile, NamedColumns, OpenFile, Refused
-from sottovoce.models.corpus.compressed import is_compressed, plain_name
 from sottovoce.models.corpus.fields import attempt
-from sottovoce.models.corpus.lines import Line, estimate, lines_of, whole
+from sottovoce.models.corpus.lines import Line, estimate, is_compressed, lines_of, plain_name, whole
 from sottovoce.models.corpus.names import Naming
 from sottovoce.models.corpus.reasons import MAX_LINE_BYTES, CellsMalformed
-from sottovoce.models.corpus.rows import utterances
+from sottovoce.models.corpus.shapes import utterances
 from sottovoce.models.records import Utterance
 from sottovoce.models.settings import require
 

@@ -13,12 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, ClassVar
 
 from sottovoce.models.corpus import RECORDS_PER_BATCH, Chunk, CorpusFile, NamedColumns, OpenFile, Refused
-from sottovoce.models.corpus.compressed import FAULTS, reading, sample_of
-from sottovoce.models.corpus.lines import SAMPLE_BYTES, whole
+from sottovoce.models.corpus.lines import FAULTS, SAMPLE_BYTES, reading, sample_of, whole
 from sottovoce.models.corpus.names import Naming
 from sottovoce.models.corpus.reasons import FileUnreadable, NotJsonObject
-from sottovoce.models.corpus.rows import utterances
-from sottovoce.models.corpus.shapes import shape_of
+from sottovoce.models.corpus.shapes import shape_of, utterances
 from sottovoce.models.records import Source, Utterance
 from sottovoce.models.settings import require
 

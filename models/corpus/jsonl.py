@@ -13,8 +13,7 @@ from sottovoce.models.corpus.fields import attempt
 from sottovoce.models.corpus.lines import Line, cut, estimate, lines_of, whole
 from sottovoce.models.corpus.names import Naming
 from sottovoce.models.corpus.reasons import NotJsonObject
-from sottovoce.models.corpus.rows import utterances
-from sottovoce.models.corpus.shapes import shape_of
+from sottovoce.models.corpus.shapes import shape_of, utterances
 from sottovoce.models.records import Utterance
 from sottovoce.models.settings import require
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from sottovoce.models.corpus import TABLE, CorpusFile
-from sottovoce.models.corpus.compressed import OPENERS, plain_name
 from sottovoce.models.corpus.kaldi import FILES as KALDI_FILES
+from sottovoce.models.corpus.lines import OPENERS, plain_name
 from sottovoce.models.corpus.names import Naming
 from sottovoce.models.corpus.shapes import shape_of
 from sottovoce.models.errors import CorpusError

@@ -25,8 +25,7 @@ from sottovoce.models.corpus.reasons import (
     RowGroupTooLarge,
     SlotsMalformed,
 )
-from sottovoce.models.corpus.rows import utterances
-from sottovoce.models.corpus.shapes import shape_of
+from sottovoce.models.corpus.shapes import shape_of, utterances
 from sottovoce.models.records import AudioRef, Source, Utterance
 from sottovoce.models.settings import require
 

@@ -3,18 +3,27 @@
 Which slot gets the replacement where an edit touches several: first the slots that keep no word of their own outside
 the edits (the replacement is shared among them in order, at spaces), else the slot that overlaps the edit most. The other
 slots keep what the edit left them. So every slot keeps its name, its place in the order and at least one word; where that
-cannot be, the record is refused. Spans that were cut at the slots (`slot_borders.py`) leave nothing to share.
+cannot be, the record is refused.
+
+So that nothing has to be shared, spans are cut at the borders of slots beforehand. "san francisco california" is one place to a
+detector and a city and a state to the corpus: a span over several slots is cut where each further slot begins. Words between two
+slots ("monday *at* six") go with the first: every letter and figure that the span covered is covered still. Spaces at the ends of
+a piece, and marks there that part it from a word ("san francisco*,* california"), stay: without them words would run into one.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
+import unicodedata
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sottovoce.models.errors import Refusal
-from sottovoce.models.records import Edit, Slot
+from sottovoce.models.records import Edit, Slot, Span
+
+_MARKS = ("P", "Sm", "Sc")  # categories of Unicode; accents, emoji and their joiners belong to what is covered
 
 
 class BadOffsets(Refusal):
@@ -126,3 +135,24 @@ def _trim(text: str, begin: int, end: int) -> tuple[int, int]:
         return begin, end
     begin += len(text[begin:end]) - len(text[begin:end].lstrip())
     return begin, begin + len(stripped)
+
+
+def split_at_slots(text: str, spans: Sequence[Span], slots: Sequence[Slot]) -> list[Span]:
+    """Sorted spans without spaces at their ends that overlap no two slots each, of the types that they were cut from."""
+    return [piece for span in spans for piece in _pieces(text, span, slots)] if slots else list(spans)
+
+
+def _pieces(text: str, span: Span, slots: Sequence[Slot]) -> Iterator[Span]:
+    begins = sorted(slot.begin for slot in slots if slot.begin < span.end and span.begin < slot.end)
+    for begin, end in itertools.pairwise([span.begin, *begins[1:], span.end]):
+        left, right = begin > 0 and text[begin - 1].isalnum(), end < len(text) and text[end].isalnum()
+        while begin < end and _is_gap(text[begin], beside_word=left):
+            begin += 1
+        while begin < end and _is_gap(text[end - 1], beside_word=right):
+            end -= 1
+        if begin < end:
+            yield dataclasses.replace(span, begin=begin, end=end)
+
+
+def _is_gap(character: str, beside_word: bool) -> bool:
+    return character.isspace() or (beside_word and unicodedata.category(character).startswith(_MARKS))

@@ -21,9 +21,8 @@ from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Slot, Source, Span, Utterance
 from sottovoce.models.settings import Spec
 from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, corpus_name, label, split_slots, stretches
-from sottovoce.models.text.edits import apply_edits
+from sottovoce.models.text.edits import apply_edits, split_at_slots
 from sottovoce.models.text.replace import CountsCorpus
-from sottovoce.models.text.slot_borders import split_at_slots
 from sottovoce.models.training.examples import read_corpus
 
 NONE = "none"

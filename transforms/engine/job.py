@@ -26,6 +26,8 @@ class InputSettings:
     audio_roots: tuple[str, ...] = ()  # where recordings may lie, besides the manifest's own folder
     columns: dict[str, str | None] = field(default_factory=dict)  # {our key: the corpus's}
     audio_folder: str | None = None  # where relative paths begin, if not at the manifest
+    language: str | None = None  # of records that do not say; null: guessed
+    other_languages: Literal["refuse", "take"] = "refuse"  # those that a stage does not know
 
     def __post_init__(self) -> None:
         require(

@@ -16,8 +16,8 @@ from apache_beam.io.filesystems import FileSystems
 from apache_beam.metrics import Metrics
 
 from sottovoce.models.corpus import CorpusFile, Reader, Refused
-from sottovoce.models.corpus.compressed import sample_of
 from sottovoce.models.corpus.layout import AUTO, Entry, How, choose, recognised
+from sottovoce.models.corpus.lines import sample_of
 from sottovoce.models.corpus.names import Naming
 from sottovoce.models.corpus.probe import PEEK_RECORDS, estimate, fingerprint
 from sottovoce.models.errors import CorpusError

@@ -13,13 +13,14 @@ from sottovoce.models.forget.whose import part_of_utterance
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Utterance
 from sottovoce.models.runs.places import INDEX
-from sottovoce.models.settings import Spec
+from sottovoce.models.settings import Spec, languages_of
 from sottovoce.models.tally import Tally
 from sottovoce.models.text import chain
 from sottovoce.models.text.detect import labelled_slots
 from sottovoce.models.text.detect.labelled_slots import SlotSettings
+from sottovoce.models.text.language import LanguageNotSupported, code_of, guess
 from sottovoce.transforms.engine import members
-from sottovoce.transforms.engine.job import Job
+from sottovoce.transforms.engine.job import InputSettings, Job
 from sottovoce.transforms.engine.stage import Stage, Step
 from sottovoce.transforms.nightly.state import DIALOGUES_PER_TABLE, Key, WriteState
 
@@ -32,6 +33,35 @@ SLOT_COUNTS = pa.schema(
         *((name, pa.int64()) for name in labelled_slots.COUNTED),
     ]
 )
+
+
+class KnowLanguage(Stage):
+    """Batches whose records say their language, which the stages of these families know; others are refused."""
+
+    def __init__(self, job: Job, *families: str):
+        super().__init__(_Language(known_languages(job, *families), job.input), job)
+
+
+def known_languages(job: Job, *families: str) -> frozenset[str] | None:
+    """What all of the families' members know; None: any language."""
+    each = [languages_of(getattr(job, family)) for family in families]
+    limited = [one for one in each if one is not None]
+    return frozenset.intersection(*limited) if limited else None
+
+
+class _Language(Step):
+    name = "language"
+
+    def __init__(self, known: frozenset[str] | None, settings: InputSettings):
+        self._known, self._settings = known, settings
+
+    def one(self, utterance: Utterance) -> Utterance:
+        if self._known is None:
+            return utterance
+        language = utterance.language or self._settings.language or guess(utterance.text, self._known)
+        if code_of(language) not in self._known and self._settings.other_languages == "refuse":
+            raise LanguageNotSupported
+        return utterance
 
 
 class DetectEntities(Stage):

@@ -11,7 +11,6 @@ from typing import Any
 from sottovoce.models.corpus.reasons import AudioIsCommand, AudioPathMalformed
 
 _CUT = frozenset({"supervisions", "recording"})
-KEYS = (_CUT, frozenset({"recording_id", "start", "duration", "text"}))
 
 
 def rows(row: Mapping[str, Any], name: str | None) -> Iterator[Mapping[str, Any]]:

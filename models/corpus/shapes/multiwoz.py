@@ -10,8 +10,6 @@ from typing import Any
 
 from sottovoce.models.corpus.reasons import TurnsMalformed
 
-KEYS = (frozenset({"goal", "log"}),)
-
 
 def rows(row: Mapping[str, Any], name: str | None) -> Iterator[Mapping[str, Any]]:
     if name is None or not isinstance(row["log"], list) or not all(isinstance(turn, Mapping) for turn in row["log"]):

@@ -7,8 +7,6 @@ from typing import Any
 
 from sottovoce.models.corpus.reasons import TurnsMalformed
 
-KEYS = (frozenset({"dialogue_id", "turns"}),)
-
 
 def rows(row: Mapping[str, Any], name: str | None) -> Iterator[Mapping[str, Any]]:
     if not isinstance(row["turns"], list) or not all(isinstance(turn, Mapping) for turn in row["turns"]):

@@ -10,9 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sottovoce.models.corpus.reasons import SlotsMalformed
-
-KEYS = (frozenset({"slurp_id", "sentence_annotation"}),)
-RECORDINGS = "recordings"
+from sottovoce.models.corpus.shapes import RECORDINGS
 
 _slot = re.compile(r"\[\s*([^\[\]:]+?)\s*:\s*([^\[\]]+?)\s*\]")
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from sottovoce.models.corpus.reasons import SlotsMalformed
 
-KEYS = (frozenset({"data"}),)
-
 
 def rows(row: Mapping[str, Any], name: str | None) -> Iterator[Mapping[str, Any]]:
     if "text" in row:  # a record of another kind that has a key of this name

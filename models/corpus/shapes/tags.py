@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,7 +9,6 @@ from sottovoce.models.corpus.conll import slots_of
 from sottovoce.models.corpus.reasons import TagsMalformed
 
 _WORDS, _TAGS = ("tokens", "words"), ("tags", "ner_tags", "slot_tags", "bio_tags")
-KEYS = tuple(frozenset(pair) for pair in itertools.product(_WORDS, _TAGS))
 
 
 def rows(row: Mapping[str, Any], name: str | None) -> Iterator[Mapping[str, Any]]:

@@ -12,6 +12,7 @@ TABLE = {
     "pocketsphinx": "sottovoce.models.speech.align.pocketsphinx:PocketSphinx",
     "ctc": "sottovoce.models.speech.align.ctc:Ctc",
 }
+LANGUAGES = {"pocketsphinx": ("en",)}  # no row: that of the model that a job names
 
 
 class Aligner(Protocol):

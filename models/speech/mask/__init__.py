@@ -19,6 +19,7 @@ TABLE = {
     "noise": "sottovoce.models.speech.mask.fill:Noise",
     "surrogate": "sottovoce.models.speech.mask.surrogate:Surrogate",
 }
+LANGUAGES = {"surrogate": ("en",)}  # the others say nothing
 
 
 class Masker(Protocol):

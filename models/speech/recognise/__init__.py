@@ -19,6 +19,7 @@ TABLE = {
     "hf": "sottovoce.models.speech.recognise.hf_recogniser:HuggingFace",
     "none": "sottovoce.models.speech.recognise.nobody:Nobody",
 }
+LANGUAGES = {"pocketsphinx": ("en",), "moonshine": ("en",)}  # no row: that of the model that a job names
 
 
 class StillHeard(Refusal):

@@ -22,6 +22,8 @@ TABLE = {
     "vtln": "sottovoce.models.speech.voice.vtln:Vtln",
     "speecht5": "sottovoce.models.speech.voice.speecht5:SpeechT5",
 }
+# Voices that speak from phones speak those of English.
+LANGUAGES = {"phonetic": ("en",), "xvector": ("en",), "speecht5": ("en",)}
 
 
 # In the ledger of every voice that makes its speech from the sound of the source, not from its words.

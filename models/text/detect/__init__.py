@@ -18,6 +18,9 @@ TABLE = {
     "hf": "sottovoce.models.text.detect.hf:HuggingFace",
 }
 
+# The languages that a member knows; no row: it depends on none, or on the model that a job names.
+LANGUAGES = {"default": ("en",), "ensemble": ("en",), "rules": ("en",), "tagger": ("en",)}
+
 
 class Detector(Protocol):
     def setup(self) -> None:

@@ -23,7 +23,7 @@ from sottovoce.models.settings import require
 from sottovoce.models.text.detect.builder.corpora import names_nothing, ordinary_words
 from sottovoce.models.text.detect.coverage import covers, stem, wilson
 from sottovoce.models.text.detect.overlap import resolve
-from sottovoce.models.text.slot_borders import split_at_slots
+from sottovoce.models.text.edits import split_at_slots
 
 MECHANISM = "slots of the corpus"
 COUNTED = ("values", "values_found", "words", "words_found")

@@ -20,6 +20,9 @@ TABLE = {
     "consistent": "sottovoce.models.text.replace.surrogate:Consistent",
 }
 
+# Whose surrogates are of a language; markers are of none.
+LANGUAGES = {"named": ("en",), "word": ("en",), "full": ("en",), "consistent": ("en",)}
+
 
 class Strategy(Protocol):
     def setup(self) -> None:

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.models.records import Edit, Slot, Span
-from sottovoce.models.text.edits import BadOffsets, SlotLost, apply_edits
-from sottovoce.models.text.slot_borders import split_at_slots
+from sottovoce.models.text.edits import BadOffsets, SlotLost, apply_edits, split_at_slots
 
 # Plain letters, spaces, combining accents, emoji with joiners and skin tones, right-to-left and control characters.
 CHARACTERS = st.sampled_from(list("abc XY1é\u0301\u200d\u05d0\u0627\u202e\x00\t😀👍🏽中"))

@@ -12,9 +12,8 @@ from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Slot, Source, Span, Utterance
 from sottovoce.models.settings import resolve
 from sottovoce.models.text.detect.labelled_slots import SlotSettings
-from sottovoce.models.text.edits import apply_edits
+from sottovoce.models.text.edits import apply_edits, split_at_slots
 from sottovoce.models.text.replace import TABLE
-from sottovoce.models.text.slot_borders import split_at_slots
 from sottovoce.models.training.examples import TOKEN, read_corpus
 
 SECRET = Secret(b"slot borders" * 4)
