@@ -1,6 +1,6 @@
 """How often the language of a short text is guessed wrong: `python tools/measure_language.py FOLDER` with MASSIVE's files in it.
 
-Prints, for utterances of 3 to 8 words of a split, the share of English that is refused and of each other language that passes as English.
+Prints, for utterances of 3 to 8 words of a split, the share of English that is refused and of the others that passes as English.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import gzip
 import json
 from pathlib import Path
 
-from sottovoce.models.evaluation.metrics.proportion import wilson
+from sottovoce.models.text.detect.coverage import wilson
 from sottovoce.models.text.language import code_of, guess
 
 

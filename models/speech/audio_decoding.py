@@ -28,6 +28,7 @@ from sottovoce.models.speech.audio_refusals import (
     DurationMismatch,
     SegmentOutsideAudio,
 )
+from sottovoce.models.speech.ffmpeg import as_wav, is_container
 
 MIN_RATE_HZ, MAX_RATE_HZ = 6_000, 384_000
 MAX_SAMPLES = 1 << 25  # over all channels of what is wanted: 120 s of five channels at 48 kHz
@@ -42,6 +43,8 @@ def decode(file: Any, ref: AudioRef, min_s: float, max_s: float, channel: Channe
     """(float32 samples of one channel, rate in Hz) of what `ref` asks for, or a Refusal."""
     import soundfile
 
+    if is_container(file):
+        file = as_wav(file, 2 * MAX_SAMPLES)
     quiet = _Quiet(file)
     try:
         sound = soundfile.SoundFile(quiet)

@@ -37,6 +37,11 @@ class AudioUnreadable(Refusal):
     allowed = "a sound file that libsndfile reads (WAV, FLAC, OGG, MP3, AIFF, SPHERE and others)"
 
 
+class AudioNeedsFfmpeg(Refusal):
+    code = "audio_needs_ffmpeg"
+    allowed = "M4A, AAC, WebM, WMA and AMR where ffmpeg is installed on every worker (apt install ffmpeg, brew install ffmpeg)"
+
+
 class AudioTruncated(Refusal):
     code = "audio_truncated"
     allowed = "a sound file that is complete"

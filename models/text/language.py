@@ -1,8 +1,8 @@
-"""The language of a record: what it says itself, else a guess from its words, else the job's.
+"""The language of a record: what it says itself, else what the job says of all, else a guess from its words.
 
-A guess is py3langid's (BSD; character n-grams, 140 languages). Few words tell little: "play anna" is Latvian as much as English. So
-a text is taken for another language than those that the run expects only where the other one is e^MARGIN times as likely, and
-a text of one or two words never is. Measured with `python tools/measure_language.py`; docs/input.md has the figures.
+A guess is py3langid's (BSD; character n-grams, 140 languages). Few words tell little: "play anna" may be Latvian. So a text is
+taken for another language than those that the run expects only where the other one is e^MARGIN times as likely, and a text of one
+or two words never is. Measured with `python tools/measure_language.py`; docs/input.md has the figures.
 """
 
 from __future__ import annotations

@@ -26,7 +26,13 @@ from sottovoce.transforms.sinks import sink_class
 from sottovoce.transforms.sinks.route import RouteDialogues
 from sottovoce.transforms.speech.transcribe import TranscribeUtterances
 from sottovoce.transforms.text.crowd import ReleaseCrowd, releases_templates
-from sottovoce.transforms.text.stages import AddLabelledSlots, DetectEntities, IndexLabelledSlots
+from sottovoce.transforms.text.stages import (
+    AddLabelledSlots,
+    DetectEntities,
+    IndexLabelledSlots,
+    KnowLanguage,
+    known_languages,
+)
 from sottovoce.transforms.text.value_distribution import CountValues, counting_of
 from sottovoce.transforms.write.rows import Row, to_row
 from sottovoce.transforms.write.shards import WriteShards, write_then_rename
@@ -55,6 +61,8 @@ def build_graph(pipeline: beam.Pipeline, job: Job, corpus: Corpus) -> None:
     tallies.append(batches | "RememberTaken" >> RememberTaken(job, corpus.records) | "Taken" >> beam.Map(uncounted))
     if recogniser := job.audio.recogniser:
         batches = follow(batches | "Transcribe" >> TranscribeUtterances(job, recogniser))
+    known = known_languages(job, "detect")
+    batches = follow(batches | "KnowLanguage" >> KnowLanguage(job, "detect"))
     hints = gpu_hints(job, job.detect)
     detected = follow(batches | "Detect" >> DetectEntities(job).with_resource_hints(**hints))
     if job.forget:
@@ -73,6 +81,9 @@ def build_graph(pipeline: beam.Pipeline, job: Job, corpus: Corpus) -> None:
         texts = {sink: follow(outputs, sink) for sink, outputs in crowd.items()}
     for sink in job.sinks:
         branch = sink_class(sink)
+        also = known_languages(job, *branch.mechanisms)
+        if also is not None and not (known is not None and known <= also):  # a stage of this sink knows fewer
+            texts[sink] = follow(texts[sink] | f"KnowLanguage {sink}" >> KnowLanguage(job, *branch.mechanisms), sink)
         rows = follow(texts[sink] | sink >> branch(job), sink)
         write = WriteShards(
             job.places, sink, branch.record_type, job.shards[sink], job.secret, branch.assemble, job.forget

@@ -156,7 +156,7 @@ def in_odds(figure: float | str | None) -> str:
     return f"at most \u00d7 {factor:,.0f}" if factor >= 100 else f"at most \u00d7 {factor:.3g}"
 
 
-BEFORE_THE_SINKS = ("read", "recognise", "skip taken", "transcribe", "detect", "slots", "budget", "route")
+BEFORE_THE_SINKS = ("read", "recognise", "skip taken", "transcribe", "language", "detect", "slots", "budget", "route")
 
 SLOTS_TITLE = "What the detector missed of the corpus's own labels"
 SLOTS_NOTE = (

@@ -21,6 +21,7 @@ TABLE = {
     "none": "sottovoce.models.text.rewrite.not_rewritten:NotRewritten",
     "crowd": "sottovoce.models.text.rewrite.crowd:Crowd",
 }
+LANGUAGES: dict[str, tuple[str, ...]] = {}  # templates are made of what detection left, in any language
 NONE = "none"
 
 

@@ -1,0 +1,63 @@
+"""The language of a record: its own word first, then a guess that says "another" only where it is sure."""
+
+from importlib import import_module
+from types import SimpleNamespace
+
+import pytest
+
+from sottovoce.models.records import Source, Utterance
+from sottovoce.models.settings import FAMILIES, TABLES, languages_of, read_spec, table
+from sottovoce.models.text.language import NAMES, LanguageNotSupported, code_of, guess
+from sottovoce.transforms.engine.job import InputSettings
+from sottovoce.transforms.text.stages import _Language, known_languages
+
+
+@pytest.mark.parametrize(
+    ("said", "code"), [("en-US", "en"), ("EN", "en"), ("English", "en"), ("deu", "de"), ("xx_YY", "xx")]
+)
+def test_a_language_is_known_by_its_code_or_its_name(said, code):
+    assert code_of(said) == code
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("wake me up at nine on friday please", "en"),
+        ("weck mich bitte morgen früh um sieben uhr", "de"),
+        ("réveille moi demain matin à sept heures", "fr"),
+        ("play anna", "en"),  # too short to tell
+        ("4711 0815 12 12", "en"),
+    ],
+)
+def test_a_language_is_guessed_where_words_tell_it(text, language):
+    assert guess(text, {"en"}) == language
+
+
+def test_among_languages_that_are_expected_the_likeliest_is_taken():
+    assert guess("weck mich morgen um sieben", {"en", "de"}) == "de"
+
+
+def test_every_row_of_languages_is_a_member_and_a_known_code():
+    for family in FAMILIES:
+        for member, codes in import_module(TABLES[family]).LANGUAGES.items():
+            assert member in table(family) and set(codes) <= set(NAMES)
+
+
+def test_an_ensemble_knows_what_one_of_its_members_knows():
+    assert languages_of(read_spec("detect", "default")) == {"en"}
+    assert languages_of(read_spec("detect", {"use": "ensemble", "detectors": ["rules", "tagger"]})) == {"en"}
+    gazetteer = {"use": "gazetteer", "entries": {"PER": ["anna"]}}
+    assert languages_of(read_spec("detect", {"use": "ensemble", "detectors": ["rules", gazetteer]})) is None
+
+
+def test_german_is_refused_unless_the_job_takes_it():
+    job = SimpleNamespace(detect=read_spec("detect", "rules"), replace=read_spec("replace", "typed"))
+    known = known_languages(job, "detect", "replace")
+    german = Utterance("u", "d", 0, "weck mich bitte morgen früh um sieben uhr", Source("f", 1))
+    said = Utterance("u", "d", 0, "hi", Source("f", 1), language="de-DE")
+    for record in (german, said):
+        with pytest.raises(LanguageNotSupported):
+            _Language(known, InputSettings()).one(record)
+        assert _Language(known, InputSettings(other_languages="take")).one(record) is record
+        assert _Language(None, InputSettings()).one(record) is record
+    assert _Language(known, InputSettings(language="en")).one(german) is german
