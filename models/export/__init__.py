@@ -12,6 +12,7 @@ TABLE = {
     "kaldi": "sottovoce.models.export.kaldi:Kaldi",
     "nemo": "sottovoce.models.export.nemo:Nemo",
     "conll": "sottovoce.models.export.conll:Conll",
+    "lhotse": "sottovoce.models.export.lhotse:Lhotse",
 }
 
 

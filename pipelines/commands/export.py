@@ -1,4 +1,4 @@
-"""`sottovoce export`: a committed run as a Kaldi data directory, NeMo manifests or CoNLL columns."""
+"""`sottovoce export`: a committed run as a Kaldi data directory, NeMo manifests, Lhotse cuts or CoNLL columns."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sottovoce.models.export import TABLE
 EXAMPLES = """\
   sottovoce export --run out/run-0123456789ab --format kaldi --output data/train
   sottovoce export --run out/run-0123456789ab --format nemo --output manifests --force
+  sottovoce export --run out/run-0123456789ab --format lhotse --output cuts
   sottovoce export --run gs://bucket/out/run-0123456789ab --format conll --output slu
 """
 

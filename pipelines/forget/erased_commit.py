@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from sottovoce.models.export.dataset_card import cards_of
 from sottovoce.models.forget import receipt
 from sottovoce.models.forget.counts import counts_without
 from sottovoce.models.ledger import book
@@ -69,7 +70,9 @@ def _commit(erasure: RunErasure, entry: Mapping[str, str], before: dict[str, str
     }
     failures = [files.new_uri(table["path"]) for table in files.described(files.tables) if table["sink"] == FAILURES]
     report = report_of(record, ledger, settings, failure_summaries(failures), files.new_uri, None)
-    for name, text in ((LEDGER, book.to_json(ledger)), (REPORT, report)):
+    cards = cards_of(record, (settings.get("output") or {}).get("licence"))
+    known = {name: text for name, text in cards.items() if name in committed.files}  # older runs have none
+    for name, text in ((LEDGER, book.to_json(ledger)), (REPORT, report), *known.items()):
         before[name] = committed.files[name].sha256
         files.write_text(name, text)
     before[COMMITTED] = committed.digest

@@ -26,6 +26,7 @@ from sottovoce.transforms.engine.job import AudioSettings, InputSettings
 @dataclass(frozen=True)
 class OutputSettings:
     shards: int | None = None
+    licence: str | None = None  # of the data that is released, for its card
 
     def __post_init__(self) -> None:
         require((self.shards is None or self.shards >= 1, "shards: must be at least 1, or null"))

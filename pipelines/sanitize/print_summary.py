@@ -10,6 +10,7 @@ from sottovoce.pipelines.sanitize.run_folder import RunFolder
 FILES = {
     "ledger.json": "what each mechanism gives and does not give",
     "report.html": "the same for people: open it in a browser",
+    "README.md": "dataset card: datasets.load_dataset(RUN, SINK) reads it; croissant.json says the same",
     "config.yaml": "the job as it ran",
     "_COMMITTED.json": "shards with row counts and sha256",
 }

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sottovoce.models.errors import RunError
+from sottovoce.models.export.dataset_card import cards_of
 from sottovoce.models.forget.whose import ledger as forgetting
 from sottovoce.models.ledger import book
 from sottovoce.models.ledger.entries import LedgerEntry
@@ -29,6 +30,7 @@ from sottovoce.transforms.nightly.state import count_dialogues
 from sottovoce.transforms.sinks import sink_class
 from sottovoce.transforms.speech import transcribe
 from sottovoce.transforms.text.crowd import releases_templates
+from sottovoce.transforms.text.stages import known_languages
 from sottovoce.transforms.text.value_distribution import counting_of
 
 
@@ -69,7 +71,10 @@ def write_results(job: Job, job_file: JobFile, folder: RunFolder, duration_s: fl
         },
         "delta_of_lists": _delta_of_counts(job),
         "shards": [shard for shard in shards if shard["sink"] in job.sinks],
+        "languages": _languages(job),
     }
+    for name, text in cards_of(record, job_file.sections["output"].licence).items():
+        folder.write_text(name, text)
     folder.write_text("ledger.json", book.to_json(ledger))
     folder.write_text(
         "report.html", report_of(record, ledger, published(job_file.resolved), refused, folder.path, duration_s)
@@ -92,6 +97,12 @@ def _refuse_useless(
             f"{failed} of {read} records were refused ({reasons}), {allows}; nothing was committed. Which ones, with file and "
             f"line: {job.places.private(FAILURES)}"
         )
+
+
+def _languages(job: Job) -> list[str]:
+    """Those that the run let pass; none where it asked of none."""
+    known = known_languages(job, "detect")
+    return [] if known is None or job.input.other_languages == "take" else sorted(known)
 
 
 def _by_reason(refused: Iterable[FailureSummary]) -> dict[str, int]:

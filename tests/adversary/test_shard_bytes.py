@@ -75,5 +75,5 @@ def test_our_shards_are_what_their_rows_alone_give(tmp_path):
 def test_names_of_files_tell_the_sinks_and_the_number_of_shards(tmp_path):
     released = Operator(tmp_path).release(CORPUS)
     shards = {f"{sink}/part-0000{number}-of-00002.parquet" for sink in ("stt_lm", "slu", "dm") for number in (0, 1)}
-    others = {"_COMMITTED.json", "config.yaml", "ledger.json", "report.html"}
+    others = {"_COMMITTED.json", "config.yaml", "ledger.json", "report.html", "README.md", "croissant.json"}
     assert {name.partition("/")[2] for name in released.files()} == shards | others

@@ -133,7 +133,7 @@ def test_nothing_of_a_finished_run_is_open_to_others_but_what_is_handed_on(run, 
     assert all(mode == (0o700 if entry.is_dir() else 0o600) for entry, mode in modes.items())
     assert not (private_of(path) / "work").exists() and rows(path, "failures")
     written = {entry.name for entry in path.iterdir()} - {"stt_lm", "slu", "dm"}
-    assert written == {"ledger.json", "report.html", "config.yaml", "_COMMITTED.json"}
+    assert written == {"ledger.json", "report.html", "README.md", "croissant.json", "config.yaml", "_COMMITTED.json"}
 
 
 def test_a_run_that_was_moved_away_still_counts_as_released(run, tmp_path):
