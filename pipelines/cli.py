@@ -30,6 +30,7 @@ COMMANDS = {
     "jobs": ("sottovoce.pipelines.commands.jobs", "status, logs and cancelling of training jobs"),
     "build text": ("sottovoce.pipelines.commands.build_text", "train a detector of sensitive words from labelled text"),
     "build voice": ("sottovoce.pipelines.commands.build_voice", "make a pool of speakers for the phonetic voice"),
+    "build rewriter": ("sottovoce.pipelines.commands.build_rewriter", "train the auto-encoder that rewrites by ADePT"),
     "align": ("sottovoce.pipelines.commands.align", "write when each word is said, as CTM, TextGrid and JSON"),
     "mask": ("sottovoce.pipelines.commands.mask", "remove chosen words from recordings and their texts"),
     "evaluate align": ("sottovoce.pipelines.commands.evaluate_align", "word borders, and texts that were not said"),
@@ -43,6 +44,10 @@ COMMANDS = {
     "evaluate scores": ("sottovoce.pipelines.commands.evaluate_scores", "EER, Cllr and D_sys of lists of scores"),
     "evaluate detect": ("sottovoce.pipelines.commands.evaluate_detect", "recall and over-masking of a detector"),
     "evaluate utility": ("sottovoce.pipelines.commands.evaluate_utility", "what text is worth after each strategy"),
+    "evaluate rewrite": (
+        "sottovoce.pipelines.commands.evaluate_rewrite",
+        "what rewriting leaves to learn and to attack",
+    ),
     "budget rr": ("sottovoce.pipelines.commands.budget_rr", "plan the epsilon of replacing sensitive words"),
     "budget adept": ("sottovoce.pipelines.commands.budget_adept", "plan the noise on latent vectors of ADePT"),
     "train": ("sottovoce.pipelines.commands.train", "train a model from a sink with differential privacy"),

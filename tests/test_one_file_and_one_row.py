@@ -64,7 +64,7 @@ class Strategy:
 class Rewriter(RewritesEach):
     def setup(self): pass
     def released(self, sinks): return ("that there was a text",)
-    def serves(self, sink): return None
+    def serves(self, sink, from_text): return None
     def rewrite(self, utterance, secret): return replace(utterance, text=f"{utterance.text} guest", slots=())
     def cost(self): return 1.0
     def ledger(self, detector=None): return entry("rewrite")

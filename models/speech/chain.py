@@ -82,7 +82,7 @@ def all_voiced(voice: TakesBatches, batch: Sequence[Spoken], secret: Secret) -> 
 
 def in_new_voice(spoken: Spoken, new: Voiced) -> Spoken:
     refuse_if_unchanged(spoken.speech, new.speech)
-    return dataclasses.replace(spoken, speech=new.speech, words=new.words, unsaid=new.unsaid)
+    return dataclasses.replace(spoken, speech=new.speech, words=new.words, unsaid=new.unsaid, slices=new.slices)
 
 
 def words_to_mask(masker: Masker, spoken: Spoken) -> MaskedWords:
@@ -110,6 +110,8 @@ def checked(listener: Listener, spoken: Spoken) -> Spoken:
 def cut(slicer: Slicer, spoken: Spoken) -> list[Slice]:
     """Slices in order of time."""
     assert spoken.masked is not None, "speech is cut only after it was masked"
+    if spoken.slices:
+        return [slicer.levelled(piece) for piece in spoken.slices]
     return slicer.cut(spoken.speech, spoken.utterance.text, spoken.words, spoken.masked)
 
 

@@ -67,6 +67,12 @@ class Slicer:
             raise NothingLeft
         return slices
 
+    def levelled(self, piece: Slice) -> Slice:
+        """A slice that was said by itself, between its own silences, at the level of all slices."""
+        if self.level_db is None:
+            return piece
+        return Slice(with_level(piece.speech, 10 ** (self.level_db / 20)), piece.text)
+
     def groups(self, words: Sequence[Word], masked: MaskedWords) -> list[tuple[int, int]]:
         """(first, last) word of each slice. Both are unmasked."""
         out: list[tuple[int, int]] = []

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sottovoce.models.records import Utterance, Word
 from sottovoce.models.speech.audio import Speech
 from sottovoce.models.speech.masked_words import MaskedWords
+from sottovoce.models.speech.slice import Slice
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -16,6 +17,7 @@ class Spoken:
     words: tuple[Word, ...] = ()
     unsaid: bool = False  # the voice never spoke the words to be masked: a silence stands in their place
     masked: MaskedWords | None = None  # set once the sensitive words are gone from the speech
+    slices: tuple[Slice, ...] = ()  # said one by one, where the voice does so
     loaded_s: float = 0.0  # the length of the recording: the voice may change that of the speech
 
     def __repr__(self) -> str:

@@ -25,6 +25,7 @@ from rich.console import Console
 from sottovoce.models.errors import DEBUG, RunError, SettingsError
 from sottovoce.models.randomness import Secret
 from sottovoce.models.secrets.secret_reference import SecretUnavailable
+from sottovoce.models.text.rewrite import NONE
 from sottovoce.pipelines.local.remembered_signatures import remembered_signatures
 from sottovoce.pipelines.nightly.finished_runs import finished_runs, state_tables
 from sottovoce.pipelines.remote.beam_options import beam_options, gpu_hints
@@ -146,8 +147,13 @@ def _sinks_for(job_file: JobFile, corpus: Corpus) -> dict[str, float]:
 
 def _check_rewriting(job: Job) -> None:
     """A mechanism that covers whole texts must cover every sink of the run, or what it says of a speaker would not hold."""
-    rewriter = job.rewrite.make()
-    reasons = [(sink, rewriter.serves(sink)) for sink in job.sinks]
+    if job.rewrite.name == NONE:
+        return
+    from sottovoce.models.speech.voice.phonetic import Phonetic  # here: most runs need no look at the voice
+
+    rewriter, voice = job.rewrite.make(), job.voice.make()
+    from_text = isinstance(voice, Phonetic) and voice.from_text
+    reasons = [(sink, rewriter.serves(sink, from_text)) for sink in job.sinks]
     if problems := [f"sinks.{sink}: with rewrite: {job.rewrite.name}, {why}" for sink, why in reasons if why]:
         raise SettingsError(problems)
 

@@ -115,6 +115,8 @@ def _by_reason(refused: Iterable[FailureSummary]) -> dict[str, int]:
 def ledger_entries(job: Job, slots: Mapping[str, Any]) -> list[LedgerEntry]:
     """What each mechanism of the run says of itself; `slots` are the tally's counts of labelled slots."""
     used = {family for sink in job.sinks for family in sink_class(sink).mechanisms}
+    if releases_templates(job.rewrite):  # no recording was touched: a voice said the released texts
+        used = {"replace"} | (used & {"voice"})
     detect = job.detect.make().ledger()
     of_texts = job.replace if job.rewrite.name == NONE else job.rewrite
     replace = [of_texts.make().ledger(detect)] if "replace" in used else []
@@ -132,7 +134,10 @@ def ledger_entries(job: Job, slots: Mapping[str, Any]) -> list[LedgerEntry]:
 
 def _released(job: Job) -> list[str]:
     """A sink whose texts are rewritten releases what the rewriter says, and not what the sink does otherwise."""
-    rewritten = [sink for sink in job.sinks if job.rewrite.name != NONE and "replace" in sink_class(sink).mechanisms]
+    crowd = releases_templates(job.rewrite)
+    rewritten = [
+        sink for sink in job.sinks if crowd or (job.rewrite.name != NONE and "replace" in sink_class(sink).mechanisms)
+    ]
     of_sinks = [line for sink in job.sinks if sink not in rewritten for line in sink_class(sink).released]
     return [*of_sinks, *(job.rewrite.make().released(rewritten) if rewritten else ())]
 

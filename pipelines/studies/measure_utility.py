@@ -103,7 +103,7 @@ def run_cell(study: UtilityStudy, variant: Variant, seeds: int, values: str, mea
 def transform(study: UtilityStudy, variant: Variant, seed: int, values: str) -> tuple[list[Sentence], int, int]:
     """The training sentences as the strategy leaves them, how many it lost, and how many entities stayed as they were."""
     if variant.strategy == NONE:
-        return [_sentence(one.text, one.slots, one.intent) for one in study.train], 0, _entities(study)
+        return [sentence_of(one.text, one.slots, one.intent) for one in study.train], 0, _entities(study)
     strategy = variant.make(values)
     strategy.setup()
     if isinstance(strategy, CountsCorpus) and strategy.counting is not None:
@@ -118,7 +118,7 @@ def transform(study: UtilityStudy, variant: Variant, seed: int, values: str) -> 
         except Refusal:
             refused += 1
             continue
-        sentences.append(_sentence(text, slots, utterance.intent))
+        sentences.append(sentence_of(text, slots, utterance.intent))
     return sentences, refused, _entities(study) - changed
 
 
@@ -135,7 +135,7 @@ def _counted(strategy: Any, study: UtilityStudy) -> dict[str, dict[str, float]]:
     return {type_: dict(own) for type_, own in counts.items()}
 
 
-def _sentence(text: str, slots: Sequence[Slot], intent: str | None) -> Sentence:
+def sentence_of(text: str, slots: Sequence[Slot], intent: str | None) -> Sentence:
     words, tags = split_slots(text, [(slot.begin, slot.end, slot.name) for slot in slots])
     return Sentence(tuple(words), tuple(tags), intent or "")
 

@@ -15,7 +15,8 @@ from sottovoce.transforms.engine.hints import gpu_hints
 from sottovoce.transforms.engine.stage import FAILURES, PASSED, TALLY, Outputs
 from sottovoce.transforms.sinks.sink import Sink
 from sottovoce.transforms.speech.set_aside import SetSlicesAside
-from sottovoce.transforms.speech.stages import STAGES, LoadSpeech
+from sottovoce.transforms.speech.stages import STAGES, LoadSpeech, SpeakTexts
+from sottovoce.transforms.text.crowd import releases_templates
 from sottovoce.transforms.write.rows import keep_first, unpack
 
 UTTERANCES_IN_MEMORY = 4  # decoded speech is large: a batch goes through the speech stages in small parts
@@ -39,7 +40,8 @@ class SpeechSink(Sink):
         tallies: list[Any] = []
         hints = gpu_hints(job, job.align, job.voice, job.mask, job.relisten)
         passed = batches | "InSmallParts" >> beam.FlatMap(_small_parts).with_resource_hints(**hints)
-        for stage in (LoadSpeech, *(STAGES[name] for name in order(job.audio.align_on, masks_first(job.mask)))):
+        stages = (LoadSpeech, *(STAGES[name] for name in order(job.audio.align_on, masks_first(job.mask))))
+        for stage in (SpeakTexts,) if releases_templates(job.rewrite) else stages:
             outputs = passed | stage(job).with_resource_hints(**hints)
             passed = outputs.passed
             failures += outputs.failures

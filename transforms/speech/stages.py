@@ -9,8 +9,10 @@ from sottovoce.models.randomness import Secret
 from sottovoce.models.records import SpeechSlice, Utterance
 from sottovoce.models.settings import Spec
 from sottovoce.models.speech import audio, chain
+from sottovoce.models.speech.slice import Slice
 from sottovoce.models.speech.spoken import Spoken
 from sottovoce.models.speech.voice import TakesBatches
+from sottovoce.models.speech.voice.from_text import slice_id, speak
 from sottovoce.models.tally import Tally
 from sottovoce.models.text.chain import draws_of, without_coin
 from sottovoce.transforms.engine import members
@@ -148,6 +150,34 @@ class _Anonymise(Step):
             return chain.voiced(loaded.member, spoken, self._secret, self._slicer.groups)
 
 
+class SpeakTexts(Stage):
+    """Released texts, which belong to nobody, -> Sliced: speech that follows from each text and the secret alone."""
+
+    def __init__(self, job: Job):
+        super().__init__(_Speak(job), job)
+
+
+class _Speak(Step):
+    name = "voice"
+
+    def __init__(self, job: Job):
+        self._spec, self._secret, self._slicer = job.voice, job.secret, job.slice
+
+    def setup(self) -> None:
+        members.load(self._spec)
+
+    def one(self, utterance: Utterance) -> Sliced:
+        name, loaded = slice_id(self._secret, utterance, 0), members.load(self._spec)
+        with loaded.lock:
+            spoken = Slice(speak(loaded.member, utterance.text, self._secret, name), utterance.text)
+        speech = self._slicer.levelled(spoken).speech
+        made = SpeechSlice(
+            name, audio.to_flac(speech), utterance.text, round(speech.duration_s, 3), speech.rate_hz, utterance.language
+        )
+        part = part_of_utterance(self._secret, utterance)
+        return Sliced(origin_of(self._secret, utterance), utterance.source, (made,), part)
+
+
 class _Slice(Step):
     name = "slice"
 
@@ -158,7 +188,7 @@ class _Slice(Step):
         utterance = spoken.utterance
         slices = tuple(
             SpeechSlice(
-                id=self._secret.token("slice", utterance.dialogue_id, utterance.id, number),
+                id=slice_id(self._secret, utterance, number),
                 audio=audio.to_flac(piece.speech),
                 text=piece.text,
                 duration_s=round(piece.speech.duration_s, 3),

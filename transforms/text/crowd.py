@@ -7,7 +7,6 @@ again takes what is there: fresh noise on the same counts would be a second rele
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,11 +15,11 @@ from typing import Any
 import apache_beam as beam
 
 from sottovoce.models.randomness import Secret
-from sottovoce.models.records import Source, Utterance
+from sottovoce.models.records import Utterance
 from sottovoce.models.settings import Spec
-from sottovoce.models.text.replace.distribution import Draws
 from sottovoce.models.text.replace.private_counts import Contribution, CountSettings, Pair, gather, noisy_count
 from sottovoce.models.text.rewrite import Count, ReleasesTemplates
+from sottovoce.models.text.rewrite.release import contribution, filled, speaker_of
 from sottovoce.transforms.engine import members
 from sottovoce.transforms.engine.job import Job
 from sottovoce.transforms.engine.stage import Outputs, Stage, Step
@@ -119,24 +118,14 @@ class _Template(Step):
 
     def one(self, utterance: Utterance) -> Said:
         crowd = members.load(self._spec).member
-        speaker = self._secret.digest("crowd speaker", *unit_of(utterance))[:16]
         values = tuple(crowd.values(utterance)) if crowd.of_values else ()
-        return Said(speaker, self._sink, crowd.templates(utterance, self._sink), values)
-
-
-def unit_of(utterance: Utterance) -> tuple[str, str]:
-    """Who is protected: the speaker, or the dialogue where it names none."""
-    return ("speaker", utterance.speaker_id) if utterance.speaker_id else ("dialogue", utterance.dialogue_id)
-
-
-def _contribution(secret: Secret, said: Said, kind: str, value: str) -> tuple[bytes, Contribution]:
-    return said.speaker, (secret.digest("crowd choice", said.speaker.hex(), kind, value)[:16], kind, value)
+        return Said(speaker_of(self._secret, utterance), self._sink, crowd.templates(utterance, self._sink), values)
 
 
 def _values(batch: Sequence[Said], secret: Secret) -> Iterator[tuple[bytes, Contribution]]:
     for said in batch:
         for slot, value in said.values:
-            yield _contribution(secret, said, slot, value)
+            yield said.speaker, contribution(secret, said.speaker, slot, value)
 
 
 def _templates(
@@ -146,7 +135,7 @@ def _templates(
     for said in batch:
         pairs = {own: (f"{own}/{said.sink}", template) for own, template in said.templates.items()}
         if rung in pairs and released.isdisjoint(pairs.values()):
-            yield _contribution(secret, said, *pairs[rung])
+            yield said.speaker, contribution(secret, said.speaker, *pairs[rung])
 
 
 def _weigh(
@@ -176,15 +165,9 @@ class _Fill(beam.DoFn):
 
     def process(self, weighed: Weighed, values: dict[str, dict[str, float]]) -> Iterator[Any]:
         ((kind, template), weight), loaded = weighed, members.load(self._spec)
-        rung, _, sink = kind.partition("/")
-        records = []
-        for number in range(min(int(weight), loaded.member.copies)):
-            with loaded.lock:
-                record = loaded.member.fill(template, values, Draws(self._secret, "crowd", kind, template, number))
-            if record is None:
-                return
-            name = self._secret.token("crowd record", kind, template, number)
-            records.append(dataclasses.replace(record, id=name, dialogue_id=name, source=Source(rung, number)))
+        with loaded.lock:
+            records = filled(loaded.member, (kind, template), weight, values, self._secret)
+        sink = kind.partition("/")[2]
         for begin in range(0, len(records), self._size):
             yield beam.pvalue.TaggedOutput(sink, records[begin : begin + self._size])
 

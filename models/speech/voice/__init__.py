@@ -12,6 +12,7 @@ from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Utterance, Word
 from sottovoce.models.speech.audio import Speech
 from sottovoce.models.speech.masked_words import MaskedWords
+from sottovoce.models.speech.slice import Slice
 
 TABLE = {
     "phonetic": "sottovoce.models.speech.voice.phonetic:Phonetic",
@@ -46,6 +47,7 @@ class Voiced:
     speech: Speech
     words: tuple[Word, ...]
     unsaid: bool = False
+    slices: tuple[Slice, ...] = ()  # of a voice that says each slice by itself: these are released, and not the speech
 
 
 class Anonymiser(Protocol):

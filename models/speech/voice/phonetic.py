@@ -23,6 +23,7 @@ from sottovoce.models.speech.audio import Speech, level, resample
 from sottovoce.models.speech.audio_refusals import AudioNotFinite
 from sottovoce.models.speech.masked_words import mark
 from sottovoce.models.speech.voice import Slices, SpeaksFromPhones, Voiced, phone_network, public_sounds
+from sottovoce.models.speech.voice import from_text as said_from_text
 from sottovoce.models.speech.voice import pool as pools
 from sottovoce.models.speech.voice.departures import Departures
 from sottovoce.models.speech.voice.fargan import Fargan
@@ -86,6 +87,7 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
     nearest: int = 0
     assign: Literal["slice", "utterance", "speaker"] = "slice"
     pool: str | None = None
+    from_text: bool = False  # every slice from its released text and the secret alone (`from_text.py`)
     looks_at_source: ClassVar[bool] = False  # a subclass may choose its target by the source's own voice
     _parts: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -94,6 +96,10 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         require(
             (self.prosody == "departures" or 0 <= self.prosody <= 1, "prosody: must be departures or lie in [0, 1]"),
             (0 <= self.nearest <= 1000, "nearest: must lie in [0, 1000]"),
+            (
+                not self.from_text or not self._takes_from_source,
+                "from_text: needs prosody: 1, nearest: 0, assign: slice and gender: random, which take nothing from the source",
+            ),
             (self.drawn >= 2, "drawn: must be at least 2, or a pseudo-speaker would be a real one"),
             (
                 self.looks_at_source or not self.needs_source_embedding,
@@ -123,6 +129,8 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
             raise AudioNotFinite
         if not words or not all(word.phones for word in words):
             raise PhonesMissing
+        if self.from_text:
+            return self._from_text(utterance, secret, slices)
         left_out = mark(utterance.text, utterance.spans, words).indices
         analysed = self._parts["analysis"](_without_sound(speech, [words[index] for index in left_out]))
         whole = track_of(words, len(analysed))
@@ -146,6 +154,31 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         loud /= max(_speech_level(samples, said), 1e-9)
         gain = min(loud, PEAK / max(float(np.max(np.abs(samples))), 1e-9))
         return Voiced(Speech((samples * gain).astype(np.float32), RATE_HZ), moved, unsaid=True)
+
+    @property
+    def _takes_from_source(self) -> bool:
+        drawn = self.prosody == 1 and self.nearest == 0 and self.assign == "slice" and self.gender == "random"
+        return self.looks_at_source or not drawn
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """Pool, networks and vocoder, once set up."""
+        return self._parts
+
+    def _from_text(self, utterance: Utterance, secret: Secret, slices: Slices | None) -> Voiced:
+        words = said_from_text.words_of(utterance.text)
+        left_out = mark(utterance.text, utterance.spans, words).indices
+        if len(left_out) == len(words):
+            raise NothingToSay
+        key = secret.token("planned", utterance.dialogue_id, utterance.id)
+        said = said_from_text.planned(self, words, left_out, LEFT_OUT_FRAMES, secret, key)
+        moved = _moved(words, said)
+        masked = mark(utterance.text, utterance.spans, moved)
+        groups = slices(moved, masked) if slices is not None else [(0, len(moved) - 1)]
+        made = said_from_text.spoken_slices(self, utterance, moved, groups, masked, secret)
+        # What is masked and listened to after this is the plan; what is released are the slices as they are.
+        speech = Speech(np.zeros(said.frames * HOP, np.float32), RATE_HZ)
+        return Voiced(speech, moved, unsaid=True, slices=made)
 
     def _source(self, prosody: np.ndarray, track: PhoneTrack) -> SourceProsody:
         if self.prosody != "departures":
@@ -177,6 +210,17 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         ]
 
     def ledger(self) -> LedgerEntry:
+        if self.from_text:
+            return LedgerEntry(
+                stage="voice",
+                mechanism="phonetic, from text",
+                says="The sound of each slice follows from its released text, its released id and the secret: nothing of a "
+                "recording is in it, neither voice nor melody, loudness, tempo or pronunciation. Speech tells what its text "
+                "tells, and no more; what holds for the texts of the run holds for their speech.",
+                not_protected=("whatever the released texts tell: this voice hides who speaks, not what is said",),
+                parameters={f.name: getattr(self, f.name) for f in fields(self) if f.init},
+                assumptions=("the secret of the run is not known to the reader", "pool and dictionary are public"),
+            )
         return LedgerEntry(
             stage="voice",
             mechanism="phonetic",

@@ -20,6 +20,7 @@ from sottovoce.models.text.replace.private_counts import CountSettings
 TABLE = {
     "none": "sottovoce.models.text.rewrite.not_rewritten:NotRewritten",
     "crowd": "sottovoce.models.text.rewrite.crowd:Crowd",
+    "metric": "sottovoce.models.text.rewrite.metric:Metric",
 }
 LANGUAGES: dict[str, tuple[str, ...]] = {}  # templates are made of what detection left, in any language
 NONE = "none"
@@ -32,8 +33,9 @@ class Rewriter(Protocol):
     def released(self, sinks: Sequence[str]) -> tuple[str, ...]:
         """What a reader of these sinks learns exactly, whatever the mechanism draws."""
 
-    def serves(self, sink: str) -> str | None:
-        """None where the sink may be rewritten; otherwise the reason why not, for the error message."""
+    def serves(self, sink: str, from_text: bool) -> str | None:
+        """None where the sink may be rewritten; otherwise the reason why not, for the error message. `from_text`: the voice
+        of the run says released texts, and takes nothing from recordings."""
 
     def ledger(self, detector: LedgerEntry | None = None) -> LedgerEntry:
         """What the rewriter gives after this detector; None where nothing is known of who detects."""
@@ -61,6 +63,8 @@ class Count:
 
 class ReleasesTemplates(ABC):
     """Besides being a Rewriter: one that counts templates over the speakers and releases those that enough of them said."""
+
+    copies: int  # records of one template at most
 
     @property
     @abstractmethod

@@ -132,8 +132,8 @@ class Crowd(ReleasesTemplates):
             known = self.__dict__["_known"] = (id(values), Filler(values))
         return known[1]
 
-    def serves(self, sink: str) -> str | None:
-        if sink in SINGLE:
+    def serves(self, sink: str, from_text: bool) -> str | None:
+        if sink in SINGLE or (sink == "stt_am" and from_text):
             return None
         if sink == "stt_am":
             return "speech says the words that were said; crowd serves it only with voice: {use: phonetic, from_text: true}"

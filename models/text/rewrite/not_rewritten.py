@@ -16,7 +16,7 @@ class NotRewritten:
     def released(self, sinks: Sequence[str]) -> tuple[str, ...]:
         return ()
 
-    def serves(self, sink: str) -> str | None:
+    def serves(self, sink: str, from_text: bool) -> str | None:
         return None
 
     def ledger(self, detector: LedgerEntry | None = None) -> LedgerEntry:

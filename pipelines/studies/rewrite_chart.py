@@ -1,0 +1,37 @@
+"""Epsilon against intent accuracy, all strategies of rewriting, one panel for each corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from sottovoce.pipelines.studies.measure_rewrite import Measured
+
+
+def draw(rows: Sequence[Measured], path: Path) -> None:
+    """Strategies with an epsilon as curves; none and replace, which have none, as level lines."""
+    from matplotlib.figure import Figure
+
+    corpora = list(dict.fromkeys(row.corpus for row in rows))
+    figure = Figure(figsize=(4.6 * len(corpora), 3.8), layout="constrained")
+    panels = figure.subplots(1, len(corpora), squeeze=False)[0]
+    for panel, corpus in zip(panels, corpora, strict=True):
+        for number, name in enumerate(dict.fromkeys(row.strategy for row in rows)):
+            own = sorted((row.epsilon or 0.0, row) for row in rows if (row.corpus, row.strategy) == (corpus, name))
+            if own and own[0][1].epsilon is None:
+                panel.axhline(100 * own[0][1].intent_accuracy, color=f"C{number}", linestyle="--", label=name)
+            elif own:
+                heights = [100 * row.intent_accuracy for _, row in own]
+                errors = [100 * row.intent_interval for _, row in own]
+                panel.errorbar(
+                    [at for at, _ in own], heights, errors, color=f"C{number}", marker="o", capsize=3, label=name
+                )
+        panel.set(
+            title=corpus,
+            xscale="log",
+            xlabel="epsilon (of a speaker, an utterance, a distance)",
+            ylabel="intent accuracy (%)",
+        )
+        panel.grid(alpha=0.3)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize="small")
+    figure.savefig(path, dpi=110)
