@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--data", required=True, nargs="+", type=Path, metavar="FILE",
         help="JSONL with tokens, tags, intent and the splits train and test",
     )  # fmt: skip
-    parser.add_argument("--strategy", nargs="+", metavar="NAME", help="none replace crowd metric (default: all)")
+    parser.add_argument("--strategy", nargs="+", metavar="NAME", help="none replace crowd adept metric (default: all)")
     parser.add_argument(
         "--epsilon", nargs="+", type=float, default=[1.0, 2.0, 4.0, 8.0], metavar="E",
         help="of a speaker (crowd), an utterance (adept), a distance of 1 (metric); default: 1 2 4 8",

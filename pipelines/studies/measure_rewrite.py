@@ -31,7 +31,7 @@ from sottovoce.models.text.rewrite.release import release
 from sottovoce.pipelines.studies.measure_utility import sentence_of
 
 NONE, REPLACE = "none", "replace"
-STRATEGIES = (NONE, REPLACE, "crowd", "metric")
+STRATEGIES = (NONE, REPLACE, "crowd", "adept", "metric")
 TOP, AMONG, TRIPLE = 5, 1000, 3
 RARITY = (("once", 1, 1), ("2 to 9 times", 2, 9), ("10 and more", 10, math.inf))
 

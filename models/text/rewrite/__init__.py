@@ -20,6 +20,7 @@ from sottovoce.models.text.replace.private_counts import CountSettings
 TABLE = {
     "none": "sottovoce.models.text.rewrite.not_rewritten:NotRewritten",
     "crowd": "sottovoce.models.text.rewrite.crowd:Crowd",
+    "adept": "sottovoce.models.text.rewrite.adept:Adept",
     "metric": "sottovoce.models.text.rewrite.metric:Metric",
 }
 LANGUAGES: dict[str, tuple[str, ...]] = {}  # templates are made of what detection left, in any language

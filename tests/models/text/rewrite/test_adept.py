@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from sottovoce.models.errors import SettingsError
+from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Slot, Source, Utterance
 from sottovoce.models.text.rewrite.adept import Adept
-from sottovoce.models.text.rewrite.autoencoder import AutoEncoder, text_of, tokens_of
+from sottovoce.models.text.rewrite.autoencoder import AutoEncoder, load, text_of, tokens_of
 
 
 def said(text, intent=None, slots=()):
@@ -86,3 +87,13 @@ def test_no_word_follows_itself_and_no_three_come_twice():
             assert all(one != other for one, other in itertools.pairwise(found))
             triples = [tuple(found[at : at + 3]) for at in range(len(found) - 2)]
             assert len(triples) == len(set(triples))
+
+
+def test_the_rewriter_that_ships_rewrites_offline_and_repeats_its_draws():
+    rewriter = Adept(epsilon=5000.0)
+    rewriter.setup()
+    assert load(None).card["public"]
+    one = said("play some music", "PlayMusic")
+    made = rewriter.rewrite(one, Secret(b"of this test"))
+    assert made.text and made == rewriter.rewrite(one, Secret(b"of this test"))
+    assert {rewriter.rewrite(one, Secret(bytes([n]) * 8)).text for n in range(3)}
