@@ -72,20 +72,31 @@ def compare(args: argparse.Namespace, texts: list[str], folder: str) -> None:
         ports = {side: stack.enter_context(server(side, folder)) for side in args.sides}
         for _ in range(args.rounds):
             for callers in args.callers:
-                for side, (port, _) in ports.items():
+                for side, (port, process) in ports.items():
+                    before = cpu_of(process)
                     seconds, took = asyncio.run(load(port, "/analyze", bodies, callers, args.seconds))
-                    rows.setdefault((side, callers), []).append([len(took) / seconds, *quantiles(took)])
+                    row = [len(took) / seconds, *quantiles(took), len(took) / (cpu_of(process) - before)]
+                    rows.setdefault((side, callers), []).append(row)
     print(
-        f"{'':<15} {'callers':>7} {'requests/s':>11} {'p50 ms':>8} {'p99 ms':>8} {'p99/p50':>8} {'times presidio':>15}"
+        f"{'':<15} {'callers':>7} {'requests/s':>11} {'p50 ms':>8} {'p99 ms':>8} {'p99/p50':>8} {'times presidio':>15} "
+        f"{'per CPU s':>10} {'times presidio':>15}"
     )
     for callers in args.callers:
-        rates = {side: statistics.median(row[0] for row in rows[side, callers]) for side in args.sides}
-        for side in args.sides:
-            p50, p99 = (1000 * statistics.median(row[i] for row in rows[side, callers]) for i in (1, 2))
-            ratio = rates[side] / rates["presidio"] if "presidio" in rates else float("nan")
+        middle = {
+            side: [statistics.median(row[i] for row in rows[side, callers]) for i in range(4)] for side in args.sides
+        }
+        for side, (rate, p50, p99, by_cpu) in middle.items():
+            theirs = middle.get("presidio", [float("nan")] * 4)
             print(
-                f"{side:<15} {callers:>7} {rates[side]:>11.1f} {p50:>8.1f} {p99:>8.1f} {p99 / p50:>8.1f} {ratio:>15.2f}"
+                f"{side:<15} {callers:>7} {rate:>11.1f} {1000 * p50:>8.1f} {1000 * p99:>8.1f} {p99 / p50:>8.1f} "
+                f"{rate / theirs[0]:>15.2f} {by_cpu:>10.1f} {by_cpu / theirs[3]:>15.2f}"
             )
+
+
+def cpu_of(process: psutil.Process) -> float:
+    """Seconds of the server and of its own processes."""
+    times = [one.cpu_times() for one in (process, *process.children(recursive=True))]
+    return sum(one.user + one.system for one in times)
 
 
 def quantiles(took: list[float]) -> tuple[float, float]:
@@ -235,10 +246,9 @@ def speech(count: int) -> None:
 
     with server("ours", "", "--set", "detect=default") as (port, process):
         asyncio.run(Caller(port).post("/v1/anonymise", *form(records[0])))
-        before, began = process.cpu_times(), time.perf_counter()
+        before, began = cpu_of(process), time.perf_counter()
         statuses = asyncio.run(all_of_them(port))
-        seconds, after = time.perf_counter() - began, process.cpu_times()
-    cpu = after.user + after.system - before.user - before.system
+        seconds, cpu = time.perf_counter() - began, cpu_of(process) - before
     spoken_s = sum(record["duration"] for record in records)
     answered = statuses.count(200)
     print(f"\nspeech: {len(records)} recordings, {answered} answered; {spoken_s:.0f} s of speech")
