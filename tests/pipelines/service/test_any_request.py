@@ -36,7 +36,7 @@ OPERATIONS = (
 def test_no_request_breaks_the_service(any_request, path):
     operation = any_request[path]["POST"]
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+    @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
     @given(case=operation.as_strategy())
     def drawn(case):
         answer = case.call()
