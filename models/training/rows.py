@@ -28,16 +28,27 @@ Row = tuple[Source, Mapping[str, Any]]
 
 
 def rows_of(
-    path: Path, commit: str | None = None, sink: str = SLU, columns: frozenset[str] = SLU_COLUMNS
+    path: Path,
+    commit: str | None = None,
+    sink: str = SLU,
+    columns: frozenset[str] = SLU_COLUMNS,
+    units: Mapping[str, str] | None = None,
 ) -> Iterator[Row]:
-    """`commit` is the sha256 of the one commit that may be read, where the caller has judged one."""
+    """`commit` is the sha256 of the one commit that may be read, where the caller has judged one.
+
+    `units` say whose the rows of a run are, which the rows themselves do not: each gets its `speaker` from there."""
     if not path.exists():
         raise CorpusError(
             f"{path}: does not exist; expected a committed run, or a file or folder of {', '.join(LINES)}"
         )
     folder = run_around(path)
     if folder is not None:
-        yield from _of_run(open_judged(folder, commit), path.resolve(), sink, columns)
+        for source, row in _of_run(open_judged(folder, commit), path.resolve(), sink, columns):
+            if units is not None and row["id"] not in units:
+                raise RunError(
+                    f"{source.file}: row {source.line}: the units of this run do not know it; nothing was trained"
+                )
+            yield source, row if units is None else {**row, "speaker": units[row["id"]]}
         return
     if commit is not None:
         raise RunError(f"{path}: lies in no committed run; expected the run whose commit is {commit[:12]}")

@@ -22,9 +22,10 @@ class TrainSettings:
     # sound: micro-batches, noise scaled to what one example can do. per_example: each example clipped, less noise.
     # paper: eDP-SGD as published, whose figure is a claim. plain: no privacy at all.
     mode: Mode = "sound"
-    # what one person's share is: a sentence, or all sentences of a speaker (needs `speaker` in every row)
-    unit: Literal["example", "speaker"] = "example"
-    longest_speaker: int = 32  # sentences kept of one speaker; the rest is never seen
+    # whom the figure protects: an example, or a speaker with all of theirs. Speakers wherever they are known (of a run: by
+    # its private state), if the mode protects them
+    unit: Literal["example", "speaker"] | None = None
+    longest_speaker: int = 32  # examples kept of one speaker; the rest is never seen
     # poisson: each unit enters each step by its own coin, and its amplification counts. shuffle: fixed batches.
     sampling: Sampling | None = None
     adjacency: Adjacency | None = None
@@ -113,6 +114,15 @@ class TrainSettings:
              "examples"),
         )  # fmt: skip
         return spec
+
+    @property
+    def protects(self) -> Literal["example", "speaker"]:
+        """The unit; until the data have said whether speakers are known, an example."""
+        return self.unit or "example"
+
+    @property
+    def may_protect_speakers(self) -> bool:
+        return self.mode in ("sound", "per_example") and not self.member.make().mixes_rows
 
     @property
     def drawn_by(self) -> Sampling:

@@ -44,9 +44,27 @@ def _lines(ledger: dict[str, Any]) -> list[str]:
     if spent := ledger["epsilon_per_speaker"]:
         figures = f"median {spent['median']}, 95th percentile {spent['percentile_95']}, largest {spent['max']}"
         lines.append(f"epsilon           {figures} per speaker")
+    lines += _bars(ledger)
     if "speaker_epsilon" in ledger:
         budget = ledger["speaker_epsilon"]
         lines.append(f"at the budget     {ledger['speakers_at_the_budget']} speakers have spent {budget} or more")
     if uncharged:
         lines.append(f"not charged       {uncharged} runs by `sanitize`: what they revealed is in no figure above")
     return lines
+
+
+WIDTH = 40
+
+
+def _bars(ledger: dict[str, Any]) -> list[str]:
+    """One budget: a bar for what each mechanism has cost at most, against the budget or against the largest sum."""
+    parts = {name: float(row["max"]) for name, row in ledger["by_mechanism"].items() if row}
+    whole = float(ledger.get("speaker_epsilon") or max([*parts.values(), 0.0]))
+    if not parts or not 0 < whole < math.inf:
+        return []
+    bars = {name: "#" * min(WIDTH, round(WIDTH * cost / whole)) for name, cost in parts.items()}
+    of = "the budget of a speaker" if "speaker_epsilon" in ledger else "the dearest mechanism"
+    return [
+        f"  {name:<15} {bar:<{WIDTH}} {parts[name]:.4g} at most ({parts[name] / whole:.0%} of {of})"
+        for name, bar in bars.items()
+    ]

@@ -30,6 +30,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--commit", metavar="SHA256", help="of the run: train on this commit only (start-training gives it)"
     )
+    parser.add_argument(
+        "--units",
+        metavar="FILE",
+        help="whose each row of the run is (start-training gives it; else: its private state)",
+    )
+    parser.add_argument(
+        "--max-epsilon",
+        type=float,
+        metavar="E",
+        help="what the people in the data were charged (start-training gives it)",
+    )
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint, if there is one")
 
 
@@ -37,8 +48,10 @@ def run(args: argparse.Namespace) -> int:
     from sottovoce.pipelines.training.train_model import train
     from sottovoce.pipelines.training.training_places import places_for
 
-    data, out, private = (path and mounted(path) for path in (args.data, args.out, args.private_out))
-    train(data, mounted(args.config), places_for(data, out, private), args.resume, args.commit)
+    paths = (args.data, args.out, args.private_out, args.units)
+    data, out, private, units = (path and mounted(path) for path in paths)
+    places = places_for(data, out, private)
+    train(data, mounted(args.config), places, args.resume, args.commit, units, args.max_epsilon)
     return 0
 
 

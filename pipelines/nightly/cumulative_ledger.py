@@ -1,8 +1,8 @@
-"""What all nights together have taken and spent, from the private state of the runs in an output.
+"""What all nights and trainings together have taken and spent, from the private state of the runs in an output.
 
-A speaker's figure is the sum of what each night charged (basic composition; a dialogue is taken once and its draws are
-permanent, so no charge is repeated). The delta is that of the lists counted in the corpus, for a speaker of
-every night. Quantiles are values that occur, the higher one where two would do.
+A speaker's figure is the sum of what each night and each training charged (basic composition; a dialogue is taken once and
+its draws are permanent, so no charge is repeated). The delta is that of the lists counted in the corpus, for a speaker of every
+night. Quantiles are values that occur, the higher one where two would do.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 
 from sottovoce.models.runs.places import OutputPlaces
-from sottovoce.pipelines.nightly.finished_runs import finished_runs, state_tables
+from sottovoce.pipelines.nightly.finished_runs import finished_runs, spent_tables, state_tables, training_charges
 from sottovoce.pipelines.sanitize.run_folder import read_json
 from sottovoce.transforms.nightly.state import SPEAKERS, count_dialogues
 from sottovoce.transforms.write.shards import write_then_rename
@@ -30,7 +30,8 @@ ROUNDING = 1e-9  # sums of charges may miss the budget by less than this
 
 def cumulative_ledger(output: str, speaker_epsilon: float | None) -> dict[str, Any]:
     runs = finished_runs(output)
-    spent = _spent_by_speaker(state_tables(runs, "speakers"))
+    spent = spent_by_speaker(spent_tables(runs))
+    parts = {"replacement": state_tables(runs, "speakers"), "training": training_charges(runs)}
     ledger: dict[str, Any] = {
         "nights": len(runs),
         "retired": sum(run.retired for run in runs),
@@ -41,6 +42,8 @@ def cumulative_ledger(output: str, speaker_epsilon: float | None) -> dict[str, A
         "speakers_charged": len(spent),
         "turns_charged": pc.sum(spent["units"]).as_py() or 0,
         "epsilon_per_speaker": _distribution(spent["epsilon"]),
+        # what each mechanism has cost the speakers it was charged to, over all runs; they add up for a speaker of several
+        "by_mechanism": {name: _distribution(spent_by_speaker(uris)["epsilon"]) for name, uris in parts.items()},
         "delta_of_lists_at_most": sum(run.record.get("delta_of_lists", 0.0) for run in runs),
     }
     if speaker_epsilon is not None:
@@ -63,7 +66,7 @@ def renew_cumulative_ledger(output: str) -> None:
         write_cumulative_ledger(output, None if budget is None else float(budget))
 
 
-def _spent_by_speaker(uris: Sequence[str]) -> pa.Table:
+def spent_by_speaker(uris: Sequence[str]) -> pa.Table:
     """One row for each speaker. New rows wait until there are as many as sums, so that each is added a few times at most
     and memory follows the number of speakers, not of nights."""
     sums, waiting, rows = SPEAKERS.empty_table(), [], 0

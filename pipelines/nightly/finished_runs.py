@@ -56,6 +56,17 @@ def state_tables(runs: Sequence[FinishedRun], name: str) -> tuple[str, ...]:
     )
 
 
+def training_charges(runs: Sequence[FinishedRun]) -> tuple[str, ...]:
+    """URIs of what the trainings of these runs were charged to people (`pipelines/training/speaker_charges.py`)."""
+    found = FileSystems.match([run.folder.places.training("charges", "*.parquet") for run in runs])
+    return tuple(item.path for match in found for item in match.metadata_list)
+
+
+def spent_tables(runs: Sequence[FinishedRun]) -> tuple[str, ...]:
+    """All that people were charged: by nights for what replacement reveals, and by trainings."""
+    return (*state_tables(runs, "speakers"), *training_charges(runs))
+
+
 def _folders(output: str) -> list[RunFolder]:
     """Of both roots: a run that failed may have left its files in one of them only."""
     places = OutputPlaces.of(output)

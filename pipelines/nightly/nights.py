@@ -13,7 +13,7 @@ from typing import Any
 
 from sottovoce.models.errors import SottovoceError
 from sottovoce.pipelines.nightly.cumulative_ledger import write_cumulative_ledger
-from sottovoce.pipelines.nightly.finished_runs import finished_runs, state_tables, unfinished_runs
+from sottovoce.pipelines.nightly.finished_runs import finished_runs, spent_tables, state_tables, unfinished_runs
 from sottovoce.pipelines.remote.detached import finish, submit
 from sottovoce.pipelines.sanitize.job_file import NightlySettings
 from sottovoce.pipelines.sanitize.one_secret import claim_output
@@ -71,7 +71,7 @@ def _prepare_night(request: RunRequest, settings: NightlySettings) -> tuple[Run,
         request,
         nightly=True,
         taken=state_tables(known, "dialogues"),
-        spent=state_tables(known, "speakers"),
+        spent=spent_tables(known),
         speaker_epsilon=math.inf if settings.speaker_epsilon is None else settings.speaker_epsilon,
         beyond_budget=settings.beyond_budget,
     )

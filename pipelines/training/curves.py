@@ -36,14 +36,14 @@ class Curves:
         settings, sound = plan.settings, plan.sound()
         print(
             f"training {settings.member.name} for {settings.task} in mode {settings.mode} on {len(prepared.train)} examples "
-            f"({plan.n} {settings.unit}s), {plan.steps} steps in {settings.epochs} epochs, {trainer.bench.processes.count} "
+            f"({plan.n} {settings.protects}s), {plan.steps} steps in {settings.epochs} epochs, {trainer.bench.processes.count} "
             f"process(es) on {trainer.bench.processes.device.type}"
         )
         if prepared.left_out:
             print(f"{prepared.left_out} rows {trainer.bench.task.left_out_because} and are left out")
         if sound:
             print(
-                f"budget: epsilon {sound.epsilon:.4g} at delta {plan.delta:.3g} per {settings.unit} (z0 = {plan.z0:.4g})"
+                f"budget: epsilon {sound.epsilon:.4g} at delta {plan.delta:.3g} per {settings.protects} (z0 = {plan.z0:.4g})"
             )
         claimed = plan.claimed()
         if claimed:

@@ -38,6 +38,7 @@ class Marker:
     state: Literal["intent", "submitted"] = "intent"
     handle: Handle | None = None
     sink: str = "slu"  # that is trained on
+    max_epsilon: float | None = None  # what was charged to its people, by unit; None where the run does not know them
     model: str = "model"  # the folder of the model, in that of the training
     resume: bool = False  # from the checkpoint of the attempt before
     stale: str | None = None  # since when the run lacks records that the model was trained on

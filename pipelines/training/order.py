@@ -28,20 +28,22 @@ class Launch:
 
 @dataclass(frozen=True)
 class TrainingOrder:
-    """`settings` is the text of train.yaml as it was found good; the file may change while a run is at work.
+    """`settings` is the text of train.yaml as it was found good, since the file may change while a run is at work; `parsed`
+    is what it says.
 
     `private`: whether the training adds a protection of its own; `sink`: whose rows it reads."""
 
     settings: str
     plan: Launch
     private: bool
-    sink: str = "slu"
+    sink: str
+    parsed: TrainSettings
 
 
 def read_order(train_yaml: str, launch: str = "local") -> TrainingOrder:
     """`launch` is a name in runner_configs/training or a file."""
     text, settings = _read_settings(train_yaml)
-    return TrainingOrder(text, read_launch(launch), settings.mode != "plain", task_of(settings.task).sink)
+    return TrainingOrder(text, read_launch(launch), settings.mode != "plain", task_of(settings.task).sink, settings)
 
 
 def read_launch(launch: str) -> Launch:

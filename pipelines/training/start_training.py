@@ -7,6 +7,7 @@ under a key made from the run, and a start that was killed anywhere in between g
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import Any
@@ -22,10 +23,11 @@ from sottovoce.pipelines.sanitize.run_files import open_committed
 from sottovoce.pipelines.sanitize.run_folder import RunFolder, open_run, read_json, remove_tree
 from sottovoce.pipelines.training.marker import Marker, create_marker, one_at_a_time, read_marker, write_marker
 from sottovoce.pipelines.training.order import TrainingOrder
+from sottovoce.pipelines.training.speaker_charges import charge_of, write_charge, write_units
 from sottovoce.transforms.write.shards import write_then_rename
 
 TRAIN = ("-m", "sottovoce.pipelines.cli", "train")
-LEDGER = "ledger.json"
+LEDGER, UNITS = "ledger.json", "units.parquet"
 
 
 class GateClosed(RunError):
@@ -45,6 +47,7 @@ def start_training(run_uri: str, order: TrainingOrder, retry: bool = False) -> S
     run = open_committed(folder.uri)
     with one_at_a_time(folder):
         marker = read_marker(folder)
+        _check_sink(marker, order, run_uri)
         if marker is None or (retry and _may_retry(marker)):
             marker = _decide(folder, run, order, marker)
         if marker.state == "submitted":
@@ -52,11 +55,29 @@ def start_training(run_uri: str, order: TrainingOrder, retry: bool = False) -> S
         return Started(_submit(folder, marker), already=False)
 
 
+def _check_sink(marker: Marker | None, order: TrainingOrder, run_uri: str) -> None:
+    """A run is trained on once by start-training: a second task of it must not look as if it had been started."""
+    if marker is not None and marker.sink != order.sink:
+        raise RunError(
+            f"{run_uri}: its training was started for the sink {marker.sink}, and train.yaml asks for {order.sink}; "
+            f"train that one with: sottovoce train --data {run_uri} --config TRAIN.yaml --out DIR"
+        )
+
+
 def _decide(folder: RunFolder, run: CommittedRun, order: TrainingOrder, earlier: Marker | None) -> Marker:
     """Pass the gate and write the intent down."""
     plan = order.plan
     checks = judge(run, plan.gate, _read_audit(folder), order.private, order.sink)
     attempt = earlier.attempt + 1 if earlier else 1
+    charge = charge_of(folder, order.sink, order.parsed)
+    if charge is None and order.parsed.unit == "speaker":
+        raise RunError(
+            f"{run.run_id}: the run does not know whose its rows are (forget: off); train with unit: example"
+        )
+    model = _model_of(earlier, attempt)
+    if charge is not None:
+        write_charge(folder, model.get("model", "model"), charge.costs)
+        write_units(folder.places.training(f"job-{attempt}", UNITS), charge)
     marker = Marker(
         run_id=folder.name,
         # The digest tells runs apart that share an id, such as one job on one corpus with two output folders.
@@ -68,7 +89,8 @@ def _decide(folder: RunFolder, run: CommittedRun, order: TrainingOrder, earlier:
         decided=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         commit=run.digest,
         sink=order.sink,
-        **_model_of(earlier, attempt),
+        max_epsilon=charge.epsilon if charge and order.private and charge.epsilon < math.inf else None,
+        **model,
     )
     if earlier is not None and earlier.stale is not None:
         remove_tree(folder.places.trained())  # before the decision: afterwards the new model may be there already
@@ -111,6 +133,11 @@ def _submit(folder: RunFolder, marker: Marker) -> Marker:
     places = folder.places
     program = [*TRAIN, "--data", places.released(marker.sink), "--commit", marker.commit, "--config", settings_path]
     program += ["--out", places.trained(), "--private-out", places.training(marker.model)]
+    units = FileSystems.join(job_folder, UNITS)
+    if FileSystems.exists(units):
+        program += ["--units", units]
+    if marker.max_epsilon is not None:
+        program += ["--max-epsilon", repr(marker.max_epsilon)]
     if marker.resume:
         program += ["--resume"]
     _remove_stale_models(folder, marker)

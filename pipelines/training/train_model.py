@@ -25,9 +25,13 @@ from sottovoce.models.training.loop.processes import Processes, join
 from sottovoce.models.training.loop.start import start_trainer
 from sottovoce.models.training.loop.trainer import NotFinite, Trainer
 from sottovoce.models.training.privacy.card import card, ledger_entry
+from sottovoce.models.training.privacy.plan import Plan
 from sottovoce.models.training.rows import run_around
+from sottovoce.models.training.tasks import task_of
 from sottovoce.models.training.train_settings import TrainSettings
+from sottovoce.models.training.units import Units, read_units, units_of_run
 from sottovoce.pipelines.training.curves import Curves
+from sottovoce.pipelines.training.speaker_charges import charge_by_hand
 from sottovoce.pipelines.training.training_places import TrainingPlaces
 
 NOISE_ON = {
@@ -37,11 +41,18 @@ NOISE_ON = {
 
 
 def train(
-    data: str, config: str, places: TrainingPlaces, resume: bool = False, commit: str | None = None
+    data: str,
+    config: str,
+    places: TrainingPlaces,
+    resume: bool = False,
+    commit: str | None = None,
+    units: str | None = None,
+    max_epsilon: float | None = None,
 ) -> dict[str, Any]:
     """The privacy card. Runs alone or as one of the processes that torchrun starts; only the first one writes.
 
-    `commit` is the sha256 of the commit that passed its gate, where one was judged: no other one is trained on.
+    `commit` is the sha256 of the commit that passed its gate, where one was judged: no other one is trained on. `units` is
+    the table of whose its rows are, and `max_epsilon` what their people were charged: a plan beyond it is refused.
     """
     settings = read_settings(config)
     if commit is None and settings.mode == "plain":
@@ -49,7 +60,8 @@ def train(
     processes = join(settings.device)
     try:
         with places.opened():
-            return _train(data, settings, places, resume, commit, processes)
+            whose = read_units(units) if units else _units_beside(data, settings)
+            return _train(data, settings, places, resume, commit, processes, whose, max_epsilon)
     finally:
         processes.leave()
 
@@ -61,6 +73,8 @@ def _train(
     resume: bool,
     commit: str | None,
     processes: Processes,
+    units: Units | None,
+    max_epsilon: float | None,
 ) -> dict[str, Any]:
     done, state = processes.from_first(_found(places, resume) if processes.first else None)
     if done is not None:
@@ -68,13 +82,17 @@ def _train(
             print(f"already complete: {places.model}")
         return done
     key = Secret(bytes.fromhex(processes.from_first(state["key"] if state is not None else fresh_secret().value.hex())))
-    prepared = prepare(data, settings, key, commit)
+    prepared = prepare(data, settings, key, commit, units)
+    settings = prepared.settings or settings
     curves = Curves(places.private / "tensorboard", quiet=not processes.first)
     trainer = start_trainer(
         settings, prepared, key, processes, curves, lambda kept: save_checkpoint(places.private, kept), state
     )
     book = _Book(places, trainer, processes.first)
+    _check_charged(trainer.bench.plan, max_epsilon)
     if processes.first:
+        if commit is None:
+            charge_by_hand(data, settings, trainer.bench.plan, places)
         places.make()
     book.write("training", prepared)
     curves.begin(trainer, prepared, resumed=state is not None)
@@ -93,6 +111,20 @@ def _train(
         remove_checkpoint(places.private)  # and the key with it: nobody can take the noise off again
         curves.end(values, places.model)
     return values
+
+
+def _units_beside(data: str, settings: TrainSettings) -> Units | None:
+    folder = run_around(Path(data))
+    return None if folder is None else units_of_run(folder, task_of(settings.task).sink)
+
+
+def _check_charged(plan: Plan, max_epsilon: float | None) -> None:
+    sound = plan.sound()
+    if max_epsilon is not None and sound is not None and sound.epsilon > max_epsilon * (1 + 1e-9):
+        raise RunError(
+            f"the plan spends epsilon {sound.epsilon:.4g}, and {max_epsilon:.4g} was charged to the people in the data; "
+            "nothing was trained. Give target_epsilon in train.yaml"
+        )
 
 
 def _origin(data: str, prepared: Prepared) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,22 @@ from sottovoce.models.training.rows import rows_of
 from sottovoce.models.training.tasks import task_of
 from sottovoce.models.training.tasks.task import Corpus, Task
 from sottovoce.models.training.train_settings import TrainSettings
+from sottovoce.models.training.units import Units
 
 
 @dataclass(frozen=True, repr=False)
 class Prepared:
-    """`units` lists the rows of `train` that belong to one unit of privacy; `left_out` rows cannot be learned from."""
+    """`units` lists the rows of `train` that belong to one unit of privacy; `left_out` rows cannot be learned from.
+
+    `most_of_a_speaker` is how many examples one speaker has at most, where speakers are known."""
 
     train: list[Any]
     validation: list[Any]
     labels: Any
     units: list[list[int]]
     left_out: int
+    settings: TrainSettings | None = None  # with the unit as the data allow it
+    most_of_a_speaker: int | None = None
 
     def digest(self) -> str:
         """Tells whether a resumed training sees the data it began with."""
@@ -35,27 +41,36 @@ class Prepared:
         return whole.hexdigest()
 
 
-def prepare(data: str, settings: TrainSettings, key: Secret, commit: str | None = None) -> Prepared:
-    """`commit` is the sha256 of the one commit that may be read of a run."""
+def prepare(
+    data: str, settings: TrainSettings, key: Secret, commit: str | None = None, units: Units | None = None
+) -> Prepared:
+    """`commit` is the sha256 of the one commit that may be read of a run, `units` say whose its rows are."""
     task = task_of(settings.task)
-    corpus = read_data(task, data, settings.train_split, commit)
+    corpus = read_data(task, data, settings.train_split, commit, units)
+    known = bool(corpus.examples) and all(example.speaker is not None for example in corpus.examples)
     if settings.unit == "speaker":
         _check_speakers(corpus.examples)
-    train, validation = corpus.examples, _validation(task, data, settings, commit)
+    elif settings.unit is None:
+        settings = replace(settings, unit="speaker" if known and settings.may_protect_speakers else "example")
+    train, validation = corpus.examples, _validation(task, data, settings, commit, units)
     if validation is None:
         train, validation = _held_out(train, settings, key)
     if not train:
         other = f"; {corpus.left_out} rows {task.left_out_because}" if corpus.left_out else ""
         raise CorpusError(f"data: no {task.examples} to train on{other}")
-    return Prepared(train, validation, task.schema(train, settings), units_of(train, settings), corpus.left_out)
+    most = max(Counter(example.speaker for example in train).values()) if known else None
+    rows = units_of(train, settings)
+    return Prepared(train, validation, task.schema(train, settings), rows, corpus.left_out, settings, most)
 
 
-def read_data(task: Task, data: str, split: str | None = None, commit: str | None = None) -> Corpus:
-    return task.read(rows_of(Path(data), commit, task.sink, task.columns), split)
+def read_data(
+    task: Task, data: str, split: str | None = None, commit: str | None = None, units: Units | None = None
+) -> Corpus:
+    return task.read(rows_of(Path(data), commit, task.sink, task.columns, units), split)
 
 
 def units_of(train: Sequence[Any], settings: TrainSettings) -> list[list[int]]:
-    if settings.unit == "example":
+    if settings.protects == "example":
         return [[row] for row in range(len(train))]
     speakers: dict[str | None, list[int]] = {}
     for row, example in enumerate(train):
@@ -68,15 +83,18 @@ def _check_speakers(examples: Sequence[Any]) -> None:
         if example.speaker is None:
             raise CorpusError(
                 f"{example.source.file}: line {example.source.line}: no `speaker`; unit: speaker needs one in every row. "
-                "The slu sink has none, because rows of one person are unlinked there: train with unit: example"
+                "Rows of a run have it from the private state of the run (forget: on); a copy that was handed on has none: "
+                "train with unit: example"
             )
 
 
-def _validation(task: Task, data: str, settings: TrainSettings, commit: str | None) -> list[Any] | None:
+def _validation(
+    task: Task, data: str, settings: TrainSettings, commit: str | None, units: Units | None
+) -> list[Any] | None:
     if settings.validation is not None:
         return read_data(task, settings.validation, settings.validation_split).examples
     if settings.validation_split is not None:
-        return read_data(task, data, settings.validation_split, commit).examples
+        return read_data(task, data, settings.validation_split, commit, units).examples
     return None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.training.loop.prepare import Prepared
 from sottovoce.models.training.loop.trainer import Progress
-from sottovoce.models.training.privacy.plan import Plan
+from sottovoce.models.training.privacy.plan import Plan, of_a_group
 from sottovoce.models.training.tasks import task_of
 
 MECHANISMS = {
@@ -33,8 +33,8 @@ def ledger_entry(plan: Plan, prepared: Prepared) -> LedgerEntry:
         parameters=parameters(plan),
         adjacency=settings.neighbours if sound else None,
         assumptions=(*(sound.assumptions if sound else ()), *_own_assumptions(plan, prepared)),
-        paper={settings.unit: claimed.epsilon} if claimed else None,
-        sound={settings.unit: epsilon},
+        paper={settings.protects: claimed.epsilon} if claimed else None,
+        sound={settings.protects: epsilon},
         infinite_because=None if sound else _why_infinite(plan),
     )
 
@@ -42,7 +42,7 @@ def ledger_entry(plan: Plan, prepared: Prepared) -> LedgerEntry:
 def parameters(plan: Plan) -> dict[str, Any]:
     settings = plan.settings
     shown = ("mode", "unit", "epochs", "batch_size", "n_micro", "clip", "decay", "tau", "alpha", "alpha_z", "optimizer")
-    values: dict[str, Any] = {name: getattr(settings, name) for name in shown}
+    values: dict[str, Any] = {name: getattr(settings, name) for name in shown} | {"unit": settings.protects}
     values |= {"learning_rate": settings.learning_rate, "sampling": settings.drawn_by, "n": plan.n, "steps": plan.steps}
     if settings.mode != "plain":
         values |= {"z0": plan.z0, "delta": plan.delta, "alpha_max": plan.alpha_max, "sensitivity_factor": plan.c}
@@ -54,7 +54,8 @@ def card(plan: Plan, prepared: Prepared, progress: Progress, noise_source: str) 
     settings, sound, claimed = plan.settings, plan.sound(), plan.claimed()
     return {
         "mechanism": MECHANISMS[settings.mode],
-        "unit": settings.unit,
+        "unit": settings.protects,
+        "speaker_by_group_privacy": _of_a_speaker(plan, prepared),
         "epsilon": sound.epsilon if sound else math.inf,
         "epsilon_published_formula": claimed.epsilon if claimed else None,
         "delta": plan.delta if settings.mode != "plain" else None,
@@ -85,6 +86,13 @@ def as_page(values: dict[str, Any]) -> str:
         f"* How it was trained: {values['mechanism']}",
         f"* Epsilon that holds, per {values['unit']}: **{figure}**",
     ]
+    if group := values["speaker_by_group_privacy"]:
+        said = f"{group['epsilon']:.4g} at delta {group['delta']:.3g}" + (
+            ", which protects nobody" if group["delta"] >= 1 else ""
+        )
+        lines.append(
+            f"* For a speaker with all of at most {group['examples_at_most']} examples, by group privacy: {said}"
+        )
     if values["epsilon_published_formula"] is not None:
         lines.append(f"* Epsilon by the published formula, a claim: {values['epsilon_published_formula']:.4g}")
     lines += [
@@ -109,10 +117,19 @@ def _nothing_learnt(plan: Plan, progress: Progress) -> str | None:
     return task_of(plan.settings.task).nothing_learnt(progress.history[-1]) if progress.history else None
 
 
+def _of_a_speaker(plan: Plan, prepared: Prepared) -> dict[str, Any] | None:
+    """What the figure of one example is worth for a person with all of theirs, where that is not the unit."""
+    sound = plan.sound()
+    if plan.settings.protects == "speaker" or sound is None or prepared.most_of_a_speaker is None:
+        return None
+    epsilon, delta = of_a_group(sound.epsilon, plan.delta, prepared.most_of_a_speaker)
+    return {"examples_at_most": prepared.most_of_a_speaker, "epsilon": epsilon, "delta": delta}
+
+
 def _says(plan: Plan, epsilon: float) -> str:
     if epsilon == math.inf:
         return "The trained model may give away any training example: " + _why_infinite(plan)
-    unit = "all examples of one speaker" if plan.settings.unit == "speaker" else "one example"
+    unit = "all examples of one speaker" if plan.settings.protects == "speaker" else "one example"
     return (
         f"Whoever sees the trained model, and every model on the way to it, changes the odds of {unit} having been used by "
         f"at most a factor e^{epsilon:.3g}, except with probability {plan.delta:.3g}."
@@ -129,9 +146,10 @@ def _not_protected(plan: Plan, prepared: Prepared) -> tuple[str, ...]:
     settings = plan.settings
     task = task_of(settings.task)
     said = [f"{task.publishes}, published with the model"]
-    if settings.unit == "example":
-        said.append("a person with several examples: k of them cost about k times the epsilon of one")
+    if settings.protects == "example":
+        said.append("a person with several examples: k of them cost k times the epsilon of one, at a larger delta")
     else:
+        said.append("people that the corpus names by no speaker: their records count by dialogue")
         said.append(f"examples of a speaker beyond the first {settings.longest_speaker} are not used at all")
     if plan.mixing > 1:
         said.append("what the published formula claims: its clipping does not bound statistics over private rows")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,16 +68,25 @@ class Plan:
         )  # fmt: skip
 
 
+def of_a_group(epsilon: float, delta: float, size: int) -> tuple[float, float]:
+    """(epsilon, delta) for `size` units together (Dwork and Roth 2014, theorem 2.2): k e, at delta k e^((k-1) e)."""
+    if size <= 1:
+        return epsilon, delta
+    exponent = (size - 1) * epsilon
+    return size * epsilon, min(1.0, size * math.exp(min(exponent, 700.0)) * delta)
+
+
 def make_plan(settings: TrainSettings, n: int, processes: int) -> Plan:
     """Check the settings against the data, and find the noise where only its epsilon is given."""
-    units = "speakers" if settings.unit == "speaker" else "examples"
+    units = "speakers" if settings.protects == "speaker" else "examples"
     shared_out = 1 if settings.mode in ("plain", "per_example") else settings.n_micro
     delta = 0.1 / n if settings.delta is None and n else settings.delta or 0.0
     require(
         (n >= 1, f"data: no {units} to train on"),
         (n >= processes, f"data: {n} {units} for {processes} processes; each needs at least one"),
         (n >= shared_out, f"n_micro: {n} {units} are fewer than {shared_out} micro-batches"),
-        (settings.batch_size <= max(n, 1), f"batch_size: {settings.batch_size} is more than the {n} {units} there are"),
+        (settings.batch_size <= max(n, 1), f"batch_size: {settings.batch_size} is more than the {n} {units} there are"
+         + ("; unit: example protects single examples instead" if units == "speakers" else "")),
         (shared_out == 1 or shared_out % processes == 0, f"n_micro: {shared_out} micro-batches cannot be shared out "
          f"evenly over {processes} processes"),
         (settings.mode == "plain" or 0 < delta < 1 / max(n, 1), f"delta: {delta:g} is not below 1/n = {1 / max(n, 1):.3g} "

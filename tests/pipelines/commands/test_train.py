@@ -30,6 +30,7 @@ TINY_CLC = {"use": "clc", "hidden": 8, "word_size": 8, "buckets": 64, "filters":
 PRIVATE = {
     "model": TINY_CLC,
     "mode": "sound",
+    "unit": "example",
     "z0": 1.0,
     "epochs": 2,
     "batch_size": 16,

@@ -1,0 +1,145 @@
+"""What a training costs each speaker, charged to the one budget of text release, nights and trainings together.
+
+A speaker's figure is the sum over everything (basic composition), in `epsilon per speaker`: of a training whose unit is the
+speaker the epsilon of its plan, of one whose unit is an example k times that for a speaker with k examples (group privacy).
+`mode: plain` adds nothing: it only repeats what the released rows say, and those were charged. A training that would bring
+anybody beyond `nightly.speaker_epsilon` of the job is refused before it starts; what is charged is on disk before it is
+submitted, once for each model, however often its job is resumed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+from apache_beam.io.filesystem import CompressionTypes
+from apache_beam.io.filesystems import FileSystems
+
+from sottovoce.models.errors import RunError
+from sottovoce.models.runs.places import INDEX
+from sottovoce.models.training.privacy.plan import Plan, make_plan
+from sottovoce.models.training.rows import run_around
+from sottovoce.models.training.tasks import task_of
+from sottovoce.models.training.train_settings import TrainSettings
+from sottovoce.models.training.units import index_lines, join_people
+from sottovoce.pipelines.nightly.cumulative_ledger import ROUNDING, spent_by_speaker
+from sottovoce.pipelines.nightly.finished_runs import finished_runs, spent_tables
+from sottovoce.pipelines.sanitize.run_files import open_committed
+from sottovoce.pipelines.sanitize.run_folder import RunFolder, open_run
+from sottovoce.pipelines.training.training_places import TrainingPlaces
+from sottovoce.transforms.nightly.state import SPEAKERS
+from sottovoce.transforms.write.shards import write_private_table
+
+CHARGES, CONFIG = "charges", "config.yaml"
+DEVIATIONS = 6.0  # units that a draw may hold out beyond the mean, in standard deviations
+Lines = Sequence[tuple[str, str]]  # (id of a row, keyed hash of a person)
+
+
+@dataclass(frozen=True)
+class Charge:
+    """`epsilon` of the plan for one unit, at most; `costs` of each person, by keyed hash; `units` of the rows."""
+
+    epsilon: float
+    unit: str
+    costs: Mapping[str, float]
+    units: Mapping[str, str]
+
+
+def charge_of(folder: RunFolder, sink: str, settings: TrainSettings) -> Charge | None:
+    """What the training will cost, before it is planned; None where the run does not know whose its rows are."""
+    lines = _lines(folder, sink)
+    if not lines:
+        return None
+    units = join_people(lines)
+    if settings.unit is None:
+        settings = replace(settings, unit="speaker" if settings.may_protect_speakers else "example")
+    n = len(set(units.values())) if settings.unit == "speaker" else len(units)
+    epsilon = _at_most(settings, n)
+    return Charge(epsilon, settings.protects, _costs(lines, settings.protects, epsilon), units)
+
+
+def _at_most(settings: TrainSettings, n: int) -> float:
+    """Who is held out is drawn in the job: the larger figure of all units and of the fewest that can be left counts, and the
+    job is told not to go beyond it."""
+    if settings.mode == "plain":
+        return 0.0
+    if settings.target_epsilon is not None:
+        return settings.target_epsilon
+    share = 0.0 if settings.validation or settings.validation_split else settings.validation_share
+    left = math.floor(n * (1 - share) - DEVIATIONS * math.sqrt(n * share * (1 - share)))
+    sizes = {n, max(left, settings.batch_size)}
+    return max(sound.epsilon if (sound := make_plan(settings, size, 1).sound()) else math.inf for size in sizes)
+
+
+def _costs(lines: Lines, unit: str, epsilon: float) -> dict[str, float]:
+    rows = Counter(person for _, person in set(lines))
+    return {person: epsilon * (1 if unit == "speaker" else count) for person, count in rows.items()}
+
+
+def write_charge(folder: RunFolder, name: str, costs: Mapping[str, float]) -> None:
+    """Refuses what would bring anybody beyond the budget; the same training is charged once."""
+    path = folder.places.training(CHARGES, f"{name}.parquet")
+    if FileSystems.exists(path):
+        return
+    _check_budget(folder, costs)
+    rows = [{"speaker": person, "epsilon": cost, "units": 0} for person, cost in sorted(costs.items())]
+    write_private_table(path, pa.Table.from_pylist(rows, schema=SPEAKERS))
+
+
+def _check_budget(folder: RunFolder, costs: Mapping[str, float]) -> None:
+    budget = _budget_of(folder)
+    if budget is None:
+        return
+    table = spent_by_speaker(spent_tables(finished_runs(folder.places.output.uri))).to_pydict()
+    spent = dict(zip(table["speaker"], table["epsilon"], strict=True))
+    after = {person: spent.get(person, 0.0) + cost for person, cost in costs.items()}
+    beyond = [person for person, total in after.items() if total > budget + ROUNDING]
+    if beyond:
+        room = budget - max(spent.get(person, 0.0) for person in costs)
+        raise RunError(
+            f"{folder.name}: the training would bring {len(beyond)} of {len(costs)} speakers beyond speaker_epsilon "
+            f"{budget:g} over text release, nights and trainings (largest: {max(after.values()):.4g}); nothing was started. "
+            f"{max(room, 0.0):.4g} is left for everybody: lower target_epsilon in train.yaml"
+        )
+
+
+def _budget_of(folder: RunFolder) -> float | None:
+    job = yaml.safe_load(open_committed(folder.uri).read(CONFIG)) or {}
+    return (job.get("nightly") or {}).get("speaker_epsilon")
+
+
+def write_units(path: str, charge: Charge) -> None:
+    """For the job, in its private folder: numbers that hold for this training alone."""
+    write_private_table(path, pa.table({"id": list(charge.units), "unit": list(charge.units.values())}))
+
+
+def charge_by_hand(data: str, settings: TrainSettings, plan: Plan, places: TrainingPlaces) -> None:
+    """`sottovoce train` on a run without start-training costs its people the same."""
+    run = run_around(Path(data))
+    if run is None:
+        return
+    folder = open_run(str(run))
+    lines = _lines(folder, task_of(settings.task).sink)
+    if not lines:
+        return
+    sound = plan.sound()
+    epsilon = 0.0 if settings.mode == "plain" else sound.epsilon if sound else math.inf
+    # a training that is resumed finds its charge again by where it keeps its checkpoint
+    name = hashlib.sha256(str(places.private.resolve()).encode()).hexdigest()[:12]
+    write_charge(folder, f"by-hand-{name}", _costs(lines, settings.protects, epsilon))
+
+
+def _lines(folder: RunFolder, sink: str) -> list[tuple[str, str]]:
+    tables = [table["path"] for table in folder.tables() if table["path"].startswith(f"{INDEX}/{sink}-part-")]
+    found: list[tuple[str, str]] = []
+    for path in tables:
+        with FileSystems.open(folder.places.private(path), compression_type=CompressionTypes.UNCOMPRESSED) as file:
+            found += index_lines(pq.read_table(file, columns=["id", "speaker"]))
+    return found
