@@ -7,6 +7,7 @@ TABLE = {
     "bert": "sottovoce.models.training.networks.bert:Bert",
     "lstm": "sottovoce.models.training.networks.language:LstmModel",
     "transformer": "sottovoce.models.training.networks.language:TransformerModel",
+    "counts": "sottovoce.models.training.ngrams.noisy_counts:CountsModel",
     "conv": "sottovoce.models.training.networks.conv:ConvModel",
     "turns": "sottovoce.models.training.networks.turns:TurnsModel",
 }

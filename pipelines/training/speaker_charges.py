@@ -24,6 +24,7 @@ from apache_beam.io.filesystems import FileSystems
 
 from sottovoce.models.errors import RunError
 from sottovoce.models.runs.places import INDEX
+from sottovoce.models.training.ngrams.noisy_counts import counting_epsilon
 from sottovoce.models.training.privacy.plan import Plan, make_plan
 from sottovoce.models.training.rows import run_around
 from sottovoce.models.training.tasks import task_of
@@ -74,6 +75,8 @@ def _at_most(settings: TrainSettings, n: int) -> float:
         return settings.target_epsilon
     share = 0.0 if settings.validation or settings.validation_split else settings.validation_share
     left = math.floor(n * (1 - share) - DEVIATIONS * math.sqrt(n * share * (1 - share)))
+    if settings.member.make().counts:
+        return counting_epsilon(settings.z0 or 0.0, settings.delta or 0.1 / max(left, 1))
     sizes = {n, max(left, settings.batch_size)}
     return max(sound.epsilon if (sound := make_plan(settings, size, 1).sound()) else math.inf for size in sizes)
 
@@ -122,6 +125,12 @@ def write_units(path: str, charge: Charge) -> None:
 
 def charge_by_hand(data: str, settings: TrainSettings, plan: Plan, places: TrainingPlaces) -> None:
     """`sottovoce train` on a run without start-training costs its people the same."""
+    sound = plan.sound()
+    epsilon = 0.0 if settings.mode == "plain" else sound.epsilon if sound else math.inf
+    charge_run(data, settings, epsilon, places)
+
+
+def charge_run(data: str, settings: TrainSettings, epsilon: float, places: TrainingPlaces) -> None:
     run = run_around(Path(data))
     if run is None:
         return
@@ -129,8 +138,6 @@ def charge_by_hand(data: str, settings: TrainSettings, plan: Plan, places: Train
     lines = _lines(folder, task_of(settings.task).sink)
     if not lines:
         return
-    sound = plan.sound()
-    epsilon = 0.0 if settings.mode == "plain" else sound.epsilon if sound else math.inf
     # a training that is resumed finds its charge again by where it keeps its checkpoint
     name = hashlib.sha256(str(places.private.resolve()).encode()).hexdigest()[:12]
     write_charge(folder, f"by-hand-{name}", _costs(lines, settings.protects, epsilon))

@@ -20,7 +20,7 @@ from sottovoce.models.runs.committed_run import open_local
 from sottovoce.models.settings import build
 from sottovoce.models.training.loop.checkpoint import load_checkpoint, remove_checkpoint, save_checkpoint
 from sottovoce.models.training.loop.export import export_model, finite
-from sottovoce.models.training.loop.prepare import Prepared, prepare
+from sottovoce.models.training.loop.prepare import prepare
 from sottovoce.models.training.loop.processes import Processes, join
 from sottovoce.models.training.loop.start import start_trainer
 from sottovoce.models.training.loop.trainer import NotFinite, Trainer
@@ -30,6 +30,7 @@ from sottovoce.models.training.rows import run_around
 from sottovoce.models.training.tasks import task_of
 from sottovoce.models.training.train_settings import TrainSettings
 from sottovoce.models.training.units import Units, read_units, units_of_run
+from sottovoce.pipelines.training.count_model import count_model
 from sottovoce.pipelines.training.curves import Curves
 from sottovoce.pipelines.training.speaker_charges import charge_by_hand
 from sottovoce.pipelines.training.training_places import TrainingPlaces
@@ -61,6 +62,8 @@ def train(
     try:
         with places.opened():
             whose = read_units(units) if units else _units_beside(data, settings)
+            if settings.member.make().counts:
+                return count_model(data, settings, places, commit, whose, max_epsilon, _origin(data))
             return _train(data, settings, places, resume, commit, processes, whose, max_epsilon)
     finally:
         processes.leave()
@@ -104,7 +107,7 @@ def _train(
     values = card(trainer.bench.plan, prepared, progress, NOISE_ON[processes.device.type])
     if processes.first:
         with places.to_give_away():
-            origin = _origin(data, prepared)
+            origin = _origin(data)
             export_model(places.model, trainer.bench.network, settings.member, prepared.labels, values, origin)
         book.write("complete", prepared, progress.step)
         _write_json(places.done, finite(values))
@@ -127,13 +130,13 @@ def _check_charged(plan: Plan, max_epsilon: float | None) -> None:
         )
 
 
-def _origin(data: str, prepared: Prepared) -> dict[str, Any]:
+def _origin(data: str) -> dict[str, Any]:
     """Which commit a model was made of. Data that nobody committed are named by nothing: a hash would confirm guesses."""
     folder = run_around(Path(data))
     if folder is None:
         return {"run": None, "commit": None}
     run = open_local(str(folder))
-    return {"run": run.run_id, "commit": run.digest, "examples": len(prepared.train)}
+    return {"run": run.run_id, "commit": run.digest}
 
 
 class _Book:

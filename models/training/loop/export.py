@@ -14,6 +14,7 @@ from torch import nn
 
 from sottovoce.models.errors import RunError
 from sottovoce.models.settings import Spec, read_spec
+from sottovoce.models.training.ngrams.backoff import read_arpa
 from sottovoce.models.training.privacy.card import as_page
 from sottovoce.models.training.tasks import task_of
 from sottovoce.models.training.tasks.task import Task
@@ -27,7 +28,7 @@ class TrainedModel:
 
     task: Task
     member: Any
-    network: nn.Module
+    network: Any
     labels: Any
 
     def answers(self, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
@@ -69,6 +70,8 @@ def load_trained(folder: str | Path) -> TrainedModel:
     # what lies beside the weights is named from there
     model |= {key: str(folder / value) for key, value in model.items() if key in BESIDE and value}
     member = read_spec("training", model).make()
+    if member.counts:
+        return TrainedModel(task, member, read_arpa(folder / "lm.arpa"), labels)
     network = member.network(labels)
     network.load_state_dict(load_file(folder / "weights.safetensors"))
     return TrainedModel(task, member, network.eval(), labels)

@@ -23,6 +23,11 @@ class Member:
         """Whether it looks at public examples (`public_data`) at every step."""
         return False
 
+    @property
+    def counts(self) -> bool:
+        """Whether it is counted under noise instead of trained by steps."""
+        return False
+
     def network(self, schema: Any) -> nn.Module:
         raise NotImplementedError
 

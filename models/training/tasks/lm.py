@@ -91,16 +91,12 @@ class LanguageModelling(Task):
     ) -> dict[str, float]:
         """`unigram_perplexity` is what the words of these very lines give without their order: a floor for models that
         look at no context. `unknown_share` of the words is outside the vocabulary."""
-        losses = self._losses(network, rows)
-        counts = Counter(int(number) for row in rows for number in row["targets"])
-        total = sum(counts.values())
-        unigram = -sum(count * math.log(count / total) for count in counts.values()) / total
-        return {
-            "perplexity": math.exp(min(sum(map(sum, losses)) / total, 700.0)),
-            "unigram_perplexity": math.exp(unigram),
-            "unknown_share": counts[UNKNOWN] / total,
-            "examples": len(rows),
-        }
+        targets = [[int(number) for number in row["targets"]] for row in rows]
+        return _scores(self._losses(network, rows), targets, UNKNOWN)
+
+    def scores_of(self, losses: Sequence[Sequence[float]], lines: Sequence[Line]) -> dict[str, float] | None:
+        """Of a model of whole words that is no network; every word has its own name here."""
+        return _scores(losses, [[*line.words, "</s>"] for line in lines], None) if lines else None
 
     def nothing_learnt(self, scores: Mapping[str, float]) -> str | None:
         if scores["perplexity"] < scores["unigram_perplexity"]:
@@ -116,21 +112,42 @@ class LanguageModelling(Task):
         means = np.array([[sum(line) / len(line), max(line), min(line)] for line in self._losses(network, rows)])
         return Confidence(-means, -means[:, 0])
 
-    def predict(
-        self, network: LanguageNetwork, member: Any, schema: NoNames, lines: Iterable[str]
-    ) -> Iterator[dict[str, Any]]:
+    def predict(self, network: Any, member: Any, schema: NoNames, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         for number, text in enumerate(lines, 1):
             words = words_of(text)
             if not words:
                 yield {"text": text, "log_probability": None, "perplexity": None}
                 continue
-            losses = self._losses(network, self.encode([Line(words, Source("input", number))], member, schema))[0]
+            if member.counts:
+                losses = network.losses(words)
+            else:
+                losses = self._losses(network, self.encode([Line(words, Source("input", number))], member, schema))[0]
             total = sum(losses)
             yield {
                 "text": text,
                 "log_probability": round(-total, 4),
                 "perplexity": round(math.exp(total / len(losses)), 3),
             }
+
+    def sample(self, network: LanguageNetwork, member: Any, lines: int, seed: int) -> Iterator[tuple[str, ...]]:
+        """Lines that the model makes up: whatever is done with them costs nothing more."""
+        import torch
+
+        vocabulary = member.words()
+        begin, end = vocabulary.ends
+        dice = torch.Generator().manual_seed(seed)
+        network.eval()
+        for made in range(0, lines, ROWS):
+            said = torch.full((min(ROWS, lines - made), 1), begin)
+            for _ in range(member.longest - 1):
+                batch = self.collate([{"inputs": row, "targets": row} for row in said.numpy()])
+                with torch.no_grad():
+                    shares = network.scores(batch)[:, -1].softmax(-1)
+                said = torch.cat([said, torch.multinomial(shares, 1, generator=dice)], 1)
+                if bool((said == end).any(1).all()):
+                    break
+            for row in said[:, 1:].tolist():
+                yield words_of(vocabulary.decode(row[: row.index(end)] if end in row else row))
 
     @staticmethod
     def _losses(network: LanguageNetwork, rows: Sequence[Any]) -> list[list[float]]:
@@ -147,3 +164,15 @@ class LanguageModelling(Task):
                     found.append(line[:length])
         network.train(was_training)
         return found
+
+
+def _scores(losses: Sequence[Sequence[float]], targets: Sequence[Sequence[Any]], unknown: Any) -> dict[str, float]:
+    counts = Counter(target for line in targets for target in line)
+    total = sum(counts.values())
+    unigram = -sum(count * math.log(count / total) for count in counts.values()) / total
+    return {
+        "perplexity": math.exp(min(sum(map(sum, losses)) / total, 700.0)),
+        "unigram_perplexity": math.exp(unigram),
+        "unknown_share": counts[unknown] / total,
+        "examples": len(targets),
+    }
