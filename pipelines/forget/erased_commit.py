@@ -20,12 +20,12 @@ from sottovoce.models.runs.places import COMMITTED, FAILURES
 from sottovoce.models.settings import read_spec
 from sottovoce.models.text.detect.labelled_slots import measured_again
 from sottovoce.models.text.rewrite import NONE
-from sottovoce.models.training.tasks import TABLE, task_of
 from sottovoce.pipelines.forget.erase_run import RunErasure
 from sottovoce.pipelines.forget.erasure_plan import Plan
 from sottovoce.pipelines.sanitize.report import BEFORE_THE_SINKS, failure_summaries, report_of
 from sottovoce.pipelines.sanitize.run_files import open_committed
 from sottovoce.pipelines.sanitize.run_folder import json_bytes
+from sottovoce.pipelines.training.marker import read_marker
 from sottovoce.transforms.sinks import sink_class, stages_of
 
 LEDGER, REPORT, CONFIG = "ledger.json", "report.html", "config.yaml"
@@ -34,8 +34,9 @@ LEDGER, REPORT, CONFIG = "ledger.json", "report.html", "config.yaml"
 def plan_of(erasure: RunErasure, entry: Mapping[str, str]) -> Plan:
     """`entry` is what the commit says of the erasure."""
     run, files = erasure.run, erasure.files
-    learned_from = sum(erasure.removed.rows[task_of(task).sink] for task in TABLE)
-    plan = Plan(run.folder.name, trained_on=learned_from > 0 or run.retired)
+    marker = read_marker(run.folder)
+    read = erasure.removed.rows[marker.sink] if marker else 0  # of the sink that its training has read
+    plan = Plan(run.folder.name, trained_on=read > 0 or run.retired)
     before = {table["path"]: table["sha256"] for table in (*files.tables, *run.record["shards"])}
     if not run.retired:
         plan.commit = _commit(erasure, entry, before)

@@ -15,6 +15,8 @@ from sottovoce.pipelines.forget.erasure_plan import READY, carry_out, read_plan
 from sottovoce.pipelines.nightly.cumulative_ledger import renew_cumulative_ledger
 from sottovoce.pipelines.sanitize.run_folder import RunFolder, read_json, remove_tree, remove_unfinished, write_json
 from sottovoce.pipelines.training.marker import mark_stale
+from sottovoce.pipelines.training.speaker_charges import forget_charges
+from sottovoce.transforms.nightly.forgotten import read_marks
 from sottovoce.transforms.write.private_files import make_private_folder
 from sottovoce.transforms.write.shards import UNFINISHED
 
@@ -45,7 +47,9 @@ def go_through(output: str, name: str) -> None:
     try:
         order = read_json(places.erasure(name, ORDER))
         _set_marks(places, name)
+        people = read_marks((places.marks(name),)).speakers
         for run_id in order["runs"]:
+            forget_charges(RunFolder(output, run_id), people)
             plan, is_done = read_plan(places, name, run_id)
             if not is_done:
                 if run_id in order["receipt"]["models_to_train_anew"]:

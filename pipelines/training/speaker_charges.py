@@ -12,11 +12,12 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import yaml
 from apache_beam.io.filesystem import CompressionTypes
@@ -38,7 +39,7 @@ from sottovoce.pipelines.training.training_places import TrainingPlaces
 from sottovoce.transforms.nightly.state import SPEAKERS
 from sottovoce.transforms.write.shards import write_private_table
 
-CHARGES, CONFIG = "charges", "config.yaml"
+CHARGES, CONFIG, UNITS = "charges", "config.yaml", "units.parquet"
 DEVIATIONS = 6.0  # units that a draw may hold out beyond the mean, in standard deviations
 Lines = Sequence[tuple[str, str]]  # (id of a row, keyed hash of a person)
 
@@ -116,6 +117,19 @@ def _check_budget(folder: RunFolder, costs: Mapping[str, float]) -> None:
 def _budget_of(folder: RunFolder) -> float | None:
     job = yaml.safe_load(open_committed(folder.uri).read(CONFIG)) or {}
     return (job.get("nightly") or {}).get("speaker_epsilon")
+
+
+def forget_charges(folder: RunFolder, people: Collection[str]) -> None:
+    """Nothing of them stays: neither what trainings were charged, nor which rows were of one person."""
+    for item in FileSystems.match([folder.places.training(CHARGES, "*.parquet")])[0].metadata_list:
+        with FileSystems.open(item.path, compression_type=CompressionTypes.UNCOMPRESSED) as file:
+            table = pq.read_table(file)
+        theirs = pc.is_in(table["speaker"], value_set=pa.array(sorted(people), pa.string()))
+        if pc.any(theirs).as_py():
+            write_private_table(item.path, table.filter(pc.invert(theirs)))
+    handed = FileSystems.match([folder.places.training("job-*", UNITS)])[0].metadata_list
+    if handed:
+        FileSystems.delete([item.path for item in handed])
 
 
 def write_units(path: str, charge: Charge) -> None:

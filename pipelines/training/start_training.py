@@ -23,11 +23,11 @@ from sottovoce.pipelines.sanitize.run_files import open_committed
 from sottovoce.pipelines.sanitize.run_folder import RunFolder, open_run, read_json, remove_tree
 from sottovoce.pipelines.training.marker import Marker, create_marker, one_at_a_time, read_marker, write_marker
 from sottovoce.pipelines.training.order import TrainingOrder
-from sottovoce.pipelines.training.speaker_charges import charge_of, write_charge, write_units
+from sottovoce.pipelines.training.speaker_charges import UNITS, charge_of, write_charge, write_units
 from sottovoce.transforms.write.shards import write_then_rename
 
 TRAIN = ("-m", "sottovoce.pipelines.cli", "train")
-LEDGER, UNITS = "ledger.json", "units.parquet"
+LEDGER = "ledger.json"
 
 
 class GateClosed(RunError):

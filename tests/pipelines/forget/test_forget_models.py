@@ -22,6 +22,7 @@ JOB = ("--set", "detect=rules", "--set", "sinks={slu: 1, dm: 1}", "--set", "outp
 TRAIN = {
     "model": {"use": "clc", "hidden": 8, "word_size": 8, "buckets": 64, "filters": 4, "character_size": 4},
     "z0": 1.0,
+    "unit": "example",
     "epochs": 1,
     "batch_size": 16,
     "n_micro": 2,

@@ -20,7 +20,7 @@ from sottovoce.pipelines.nightly.finished_runs import finished_runs, spent_table
 from sottovoce.pipelines.sanitize.run_folder import open_run
 from sottovoce.pipelines.training import start_training as starting
 from sottovoce.pipelines.training.order import read_order
-from sottovoce.pipelines.training.speaker_charges import charge_of
+from sottovoce.pipelines.training.speaker_charges import charge_of, forget_charges
 from sottovoce.transforms.nightly.state import SPEAKERS
 
 SPEAKER = ["anna" if row % 3 else "otto" for row in range(30)]
@@ -88,6 +88,8 @@ def test_a_training_is_charged_to_its_speakers_and_hands_their_units_to_the_job(
     assert ran[ran.index("--max-epsilon") + 1] == "2.0"
     start()  # the same training again
     assert spent(run) == {"anna": 5.0, "otto": 3.0}
+    forget_charges(open_run(str(run)), {"anna"})
+    assert spent(run) == {"anna": 3.0, "otto": 3.0} and not list(private_of(run).rglob("units.parquet"))
     handed_on = [path for path in run.parent.rglob("*") if path.is_file() and "private" not in path.parts]
     assert not any(b"anna" in path.read_bytes() for path in handed_on)
 
