@@ -68,18 +68,20 @@ def charge_of(folder: RunFolder, sink: str, settings: TrainSettings) -> Charge |
 
 
 def _at_most(settings: TrainSettings, n: int) -> float:
-    """Who is held out is drawn in the job: the larger figure of all units and of the fewest that can be left counts, and the
-    job is told not to go beyond it."""
+    """Who is held out is drawn in the job: counted are the fewest units that can be left, for the steps and the delta of
+    all of them. Each of the three makes the figure larger, and the job is told not to go beyond it."""
     if settings.mode == "plain":
         return 0.0
     if settings.target_epsilon is not None:
         return settings.target_epsilon
     share = 0.0 if settings.validation or settings.validation_split else settings.validation_share
     left = math.floor(n * (1 - share) - DEVIATIONS * math.sqrt(n * share * (1 - share)))
+    left, delta = max(left, settings.batch_size), settings.delta or 0.1 / max(n, 1)
     if settings.member.make().counts:
-        return counting_epsilon(settings.z0 or 0.0, settings.delta or 0.1 / max(left, 1))
-    sizes = {n, max(left, settings.batch_size)}
-    return max(sound.epsilon if (sound := make_plan(settings, size, 1).sound()) else math.inf for size in sizes)
+        return counting_epsilon(settings.z0 or 0.0, delta)
+    epochs = math.ceil((n // settings.batch_size) * settings.epochs / (left // settings.batch_size))
+    sound = make_plan(replace(settings, epochs=max(epochs, settings.epochs), delta=delta), left, 1).sound()
+    return sound.epsilon if sound else math.inf
 
 
 def _costs(lines: Lines, unit: str, epsilon: float) -> dict[str, float]:
