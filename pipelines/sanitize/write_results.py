@@ -92,7 +92,9 @@ def _refuse_useless(
     everything = failed == read > 0 and not job.nightly and limit is not None
     if everything or exceeds(failed, read, limit):
         reasons = ", ".join(f"{count} x {reason}" for reason, count in _by_reason(refused).items())
-        allows = "nothing is left of them" if everything else f"more than limits.max_failures ({limit}) allows"
+        allows = f"more than limits.max_failures ({limit}) allows"
+        if everything:
+            allows = f"nothing is left, whatever limits.max_failures ({limit}) allows"
         raise RunError(
             f"{failed} of {read} records were refused ({reasons}), {allows}; nothing was committed. Which ones, with file and "
             f"line: {job.places.private(FAILURES)}"

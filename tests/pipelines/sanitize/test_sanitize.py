@@ -196,14 +196,6 @@ def test_a_text_only_corpus_has_no_speech_sink(tmp_path):
     assert "stt_am" not in counts["rows"] and counts["failed"] == 0 and counts["read"] == 30
 
 
-def test_an_empty_corpus_is_an_empty_run(tmp_path):
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "manifest.jsonl").write_bytes(b"")
-    sottovoce("sanitize", "--input", tmp_path / "in", "--output", tmp_path / "out")
-    counts = committed(only_run(tmp_path / "out"))["counts"]
-    assert counts["read"] == counts["failed"] == 0
-
-
 def test_a_run_that_goes_wrong_is_stopped(tmp_path):
     records = [record | {"audio_filepath": "missing.wav"} for record in demo_records(40)]
     manifest = write_manifest(tmp_path / "in", records)
