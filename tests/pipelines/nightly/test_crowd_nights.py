@@ -33,7 +33,7 @@ def test_a_speaker_is_counted_in_as_many_nights_as_the_budget_allows(tmp_path):
         "rewrite": {"use": "crowd", "epsilon": 4.0, "ladder": {"full": 1.0}},
     }))  # fmt: skip
     agent = [
-        {"dialogue_id": f"n{n}-{i}", "turn": 1, "text": "one moment", "id": f"a{n}-{i}", "speaker_id": "agent"}
+        {"dialogue_id": f"n{n}-{i}", "turn": 1, "text": "one moment", "id": f"a{n}-{i}", "speaker_id": "clerk-7"}
         for n in (1, 2) for i in range(40)
     ]  # fmt: skip
     first = [said(1, i, "what is the news") for i in range(40)] + agent[:40]
