@@ -140,6 +140,12 @@ def test_help_and_job_checks_load_nothing_heavy(module):
     assert not HEAVY & set(loaded)
 
 
+def test_a_run_needs_no_torch_before_a_member_asks_for_it():
+    code = "import sys, sottovoce.pipelines.sanitize.run; print(*{name.split('.')[0] for name in sys.modules})"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"torch", "transformers", "flair", "sklearn"} & set(loaded)
+
+
 def test_make_targets_that_the_readme_names_exist():
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
     named = set(re.findall(r"^\s*make ([a-z-]+)", (ROOT / "README.md").read_text(), re.M))

@@ -25,7 +25,6 @@ from apache_beam.io.filesystems import FileSystems
 
 from sottovoce.models.errors import RunError
 from sottovoce.models.runs.places import INDEX
-from sottovoce.models.training.ngrams.noisy_counts import counting_epsilon
 from sottovoce.models.training.privacy.plan import Plan, make_plan
 from sottovoce.models.training.rows import run_around
 from sottovoce.models.training.tasks import task_of
@@ -78,6 +77,9 @@ def _at_most(settings: TrainSettings, n: int) -> float:
     left = math.floor(n * (1 - share) - DEVIATIONS * math.sqrt(n * share * (1 - share)))
     left, delta = max(left, settings.batch_size), settings.delta or 0.1 / max(n, 1)
     if settings.member.make().counts:
+        # Here: it brings torch, which a run need not have and would wait for.
+        from sottovoce.models.training.ngrams.noisy_counts import counting_epsilon
+
         return counting_epsilon(settings.z0 or 0.0, delta)
     epochs = math.ceil((n // settings.batch_size) * settings.epochs / (left // settings.batch_size))
     sound = make_plan(replace(settings, epochs=max(epochs, settings.epochs), delta=delta), left, 1).sound()
