@@ -67,6 +67,7 @@ def test_charges_of_all_nights_add_up_retired_ones_included(tmp_path):
         "speakers_charged": 2,
         "turns_charged": 5,
         "epsilon_per_speaker": {"median": 6.0, "percentile_95": 6.0, "max": 6.0},
+        "by_mechanism": {"replacement": {"median": 6.0, "percentile_95": 6.0, "max": 6.0}, "training": None},
         "delta_of_lists_at_most": 2e-6,
         "speaker_epsilon": 6.0,
         "speakers_at_the_budget": 1,
