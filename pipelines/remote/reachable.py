@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from typing import Any
 
-from apache_beam.options.pipeline_options import FlinkRunnerOptions, GoogleCloudOptions
+from apache_beam.options.pipeline_options import FlinkRunnerOptions, GoogleCloudOptions, PortableOptions
 
 from sottovoce.models.errors import RunError, SettingsError
 
@@ -15,7 +15,8 @@ NEEDED = {"project": "P", "region": "europe-west4", "temp_location": "gs://BUCKE
 
 def check_runner(runner: str, options: Any) -> None:
     if runner == "flink":
-        _check_flink(options.view_as(FlinkRunnerOptions).flink_master)
+        if not options.view_as(PortableOptions).job_endpoint:  # a job server of one's own knows its cluster
+            _check_flink(options.view_as(FlinkRunnerOptions).flink_master)
     if runner == "dataflow":
         cloud = options.view_as(GoogleCloudOptions)
         missing = [f"--{name}={example}" for name, example in NEEDED.items() if not getattr(cloud, name)]

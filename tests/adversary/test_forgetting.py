@@ -62,10 +62,10 @@ def view(released: Released) -> dict[str, Any]:
     seen: dict[str, Any] = {}
     for path, content in released.files().items():
         name = path.split("/", 1)[1]
-        if name.endswith(".json"):
+        if name.endswith(".json") and name != "croissant.json":
             seen[name] = _without_days_and_names(json.loads(content))
-        elif name.endswith(".html"):
-            seen[name] = re.sub(r"\d{4}-\d\d-\d\d( \d\d:\d\d UTC)?", "", content.decode()).replace(
+        elif name.endswith((".html", ".md", "croissant.json")):
+            seen[name] = re.sub(r"\d{4}-\d\d-\d\d([T ][\d:.+]+Z?( UTC)?)?", "", content.decode()).replace(
                 released.run.name, ""
             )
         else:
