@@ -14,9 +14,9 @@ NEEDED = {"project": "P", "region": "europe-west4", "temp_location": "gs://BUCKE
 
 
 def check_runner(runner: str, options: Any) -> None:
-    if runner == "flink":
-        if not options.view_as(PortableOptions).job_endpoint:  # a job server of one's own knows its cluster
-            _check_flink(options.view_as(FlinkRunnerOptions).flink_master)
+    own_job_server = options.view_as(PortableOptions).job_endpoint  # which knows its cluster
+    if runner == "flink" and not own_job_server:
+        _check_flink(options.view_as(FlinkRunnerOptions).flink_master)
     if runner == "dataflow":
         cloud = options.view_as(GoogleCloudOptions)
         missing = [f"--{name}={example}" for name, example in NEEDED.items() if not getattr(cloud, name)]
