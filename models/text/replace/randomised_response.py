@@ -17,6 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sottovoce.models.settings import require
+
 Floats = np.ndarray
 _GRID_POINTS = 4001
 _TINY = 1e-300
@@ -94,8 +96,11 @@ class Composition:
 
     def __init__(self, p: float, pi_min: float, units: int, grid: float = 0.0):
         """`grid` > 0 rounds each loss up to its multiples, as numerical accountants do: never too small, a little large."""
-        self.epsilon_pure = units * epsilon_of(p, pi_min)
         loss = epsilon_of(p, pi_min)
+        require(
+            (math.isfinite(loss), f"p: {p:g} is too small: replacing happens so rarely that no epsilon can be computed")
+        )
+        self.epsilon_pure = units * loss
         up, down = (loss, -loss) if grid == 0 else (math.ceil(loss / grid) * grid, math.ceil(-loss / grid) * grid)
         self._losses, self._masses = _trinomial(units, (1 - p) + p * pi_min, p * pi_min, up, down)
 
