@@ -44,6 +44,8 @@ def _lines(ledger: dict[str, Any]) -> list[str]:
     if spent := ledger["epsilon_per_speaker"]:
         figures = f"median {spent['median']}, 95th percentile {spent['percentile_95']}, largest {spent['max']}"
         lines.append(f"epsilon           {figures} per speaker")
+        delta = ledger["delta_of_lists_at_most"] + ledger["delta_of_trainings_at_most"]
+        lines.append(f"delta             {min(delta, 1.0):.3g} at most, of counts and trainings together")
     lines += _bars(ledger)
     if "speaker_epsilon" in ledger:
         budget = ledger["speaker_epsilon"]

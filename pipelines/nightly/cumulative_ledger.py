@@ -1,8 +1,9 @@
 """What all nights and trainings together have taken and spent, from the private state of the runs in an output.
 
 A speaker's figure is the sum of what each night and each training charged (basic composition; a dialogue is taken once and
-its draws are permanent, so no charge is repeated). The delta is that of the lists counted in the corpus, for a speaker of every
-night. Quantiles are values that occur, the higher one where two would do.
+its draws are permanent, so no charge is repeated). Deltas add up likewise: those of what was counted in the corpus, for a
+speaker of every night, and those of the trainings, for a speaker of each. Quantiles are values that occur, the higher one
+where two would do.
 """
 
 from __future__ import annotations
@@ -19,7 +20,13 @@ from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 
 from sottovoce.models.runs.places import OutputPlaces
-from sottovoce.pipelines.nightly.finished_runs import finished_runs, spent_tables, state_tables, training_charges
+from sottovoce.pipelines.nightly.finished_runs import (
+    finished_runs,
+    spent_tables,
+    state_tables,
+    training_charges,
+    training_delta,
+)
 from sottovoce.pipelines.sanitize.run_folder import read_json
 from sottovoce.transforms.nightly.state import SPEAKERS, count_dialogues
 from sottovoce.transforms.write.shards import write_then_rename
@@ -45,6 +52,7 @@ def cumulative_ledger(output: str, speaker_epsilon: float | None) -> dict[str, A
         # what each mechanism has cost the speakers it was charged to, over all runs; they add up for a speaker of several
         "by_mechanism": {name: _distribution(spent_by_speaker(uris)["epsilon"]) for name, uris in parts.items()},
         "delta_of_lists_at_most": sum(run.record.get("delta_of_lists", 0.0) for run in runs),
+        "delta_of_trainings_at_most": min(1.0, sum(map(training_delta, parts["training"]))),
     }
     if speaker_epsilon is not None:
         used_up = pc.greater_equal(spent["epsilon"], speaker_epsilon - ROUNDING)

@@ -10,10 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow.parquet as pq
+from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 
 from sottovoce.models.runs.places import COMMITTED, RUNS, STATE, OutputPlaces
 from sottovoce.pipelines.sanitize.run_folder import RunFolder, read_json
+
+DELTA = b"delta"  # of a training, with its table of charges
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,12 @@ def training_charges(runs: Sequence[FinishedRun]) -> tuple[str, ...]:
     """URIs of what the trainings of these runs were charged to people (`pipelines/training/speaker_charges.py`)."""
     found = FileSystems.match([run.folder.places.training("charges", "*.parquet") for run in runs])
     return tuple(item.path for match in found for item in match.metadata_list)
+
+
+def training_delta(uri: str) -> float:
+    """At most, for any one person; 1 where it was not written down (charges of earlier versions)."""
+    with FileSystems.open(uri, compression_type=CompressionTypes.UNCOMPRESSED) as file:
+        return float((pq.read_schema(file).metadata or {}).get(DELTA, b"1"))
 
 
 def spent_tables(runs: Sequence[FinishedRun]) -> tuple[str, ...]:

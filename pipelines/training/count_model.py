@@ -13,10 +13,12 @@ from typing import Any
 from sottovoce.models.errors import RunError
 from sottovoce.models.ledger.book import faults_of
 from sottovoce.models.ledger.entries import LedgerEntry
-from sottovoce.models.randomness import fresh_secret
+from sottovoce.models.randomness import Secret, fresh_secret
 from sottovoce.models.settings import require
+from sottovoce.models.training.loop.checkpoint import remove_checkpoint, save_checkpoint
 from sottovoce.models.training.loop.export import finite
 from sottovoce.models.training.loop.prepare import Prepared, prepare
+from sottovoce.models.training.loop.start import check_identity, identity
 from sottovoce.models.training.networks.language import keep_vocabulary
 from sottovoce.models.training.ngrams.noisy_counts import CountsModel, count_units, counting_epsilon, counting_z
 from sottovoce.models.training.privacy.card import as_page
@@ -38,16 +40,17 @@ def count_model(
     units: Units | None,
     max_epsilon: float | None,
     origin: dict[str, Any],
+    state: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The card. The key is fresh and kept nowhere: a release that was cut off and begins anew is another one, and charged so."""
+    """The card. The key is on disk before anything is drawn from it: a release that was cut off, perhaps after its model
+    was seen, repeats the same draws (`state`) and is the release that was charged, not a second one."""
     require((settings.mode != "plain", "mode: counts without noise publish rare n-grams; use per_example"))
-    if places.done.exists():
-        raise RunError(
-            f"{places.out}: holds a complete model; counting again would spend the budget twice. Use another --out"
-        )
     member = settings.member.make()
-    prepared = prepare(data, settings, key := fresh_secret(), commit, units)
+    key = fresh_secret() if state is None else Secret(bytes.fromhex(state["key"]))
+    prepared = prepare(data, settings, key, commit, units)
     settings = prepared.settings or settings
+    name = identity(settings, prepared)
+    check_identity(state, name)
     n = len(prepared.units)
     delta = settings.delta or 0.1 / n
     require((delta < 1 / n, f"delta: {delta:g} is not below 1/n = {1 / n:.3g}"))
@@ -59,8 +62,9 @@ def count_model(
     if problems := faults_of(entry):
         raise RunError("; ".join(problems))
     if commit is None:
-        charge_run(data, settings, epsilon, places)
+        charge_run(data, settings, epsilon, delta, places)
     places.make()
+    save_checkpoint(places.private, {"identity": name, "key": key.value.hex()})
     _write_book(places, entry, "counting")
     print(f"counting {n} {settings.protects}s; budget: epsilon {epsilon:.4g} at delta {delta:.3g} (z = {z:.4g})")
     lines = [[prepared.train[row].words for row in rows] for rows in prepared.units]
@@ -73,6 +77,7 @@ def count_model(
         _export(places.model, model, settings, card, origin)
         _write_book(places, entry, "complete")
     places.done.write_text(json.dumps(finite(card)))
+    remove_checkpoint(places.private)  # and the key with it: nobody can take the noise off again
     print(f"model with its privacy card: {places.model} ({ARPA} for recognisers)")
     return card
 

@@ -4,7 +4,8 @@ A speaker's figure is the sum over everything (basic composition), in `epsilon p
 speaker the epsilon of its plan, of one whose unit is an example k times that for a speaker with k examples (group privacy).
 `mode: plain` adds nothing: it only repeats what the released rows say, and those were charged. A training that would bring
 anybody beyond `nightly.speaker_epsilon` of the job is refused before it starts; what is charged is on disk before it is
-submitted, once for each model, however often its job is resumed.
+submitted, once for each model, however often its job is resumed. The delta goes with it: that of the plan for a speaker, and
+k exp((k - 1) epsilon) times it for one with k examples (`of_a_group`).
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from apache_beam.io.filesystems import FileSystems
 
 from sottovoce.models.errors import RunError
 from sottovoce.models.runs.places import INDEX
-from sottovoce.models.training.privacy.plan import Plan, make_plan
+from sottovoce.models.training.privacy.plan import Plan, make_plan, of_a_group
 from sottovoce.models.training.rows import run_around
 from sottovoce.models.training.tasks import task_of
 from sottovoce.models.training.train_settings import TrainSettings
 from sottovoce.models.training.units import index_lines, join_people
 from sottovoce.pipelines.nightly.cumulative_ledger import ROUNDING, spent_by_speaker
-from sottovoce.pipelines.nightly.finished_runs import finished_runs, spent_tables
+from sottovoce.pipelines.nightly.finished_runs import DELTA, finished_runs, spent_tables
 from sottovoce.pipelines.sanitize.run_files import open_committed
 from sottovoce.pipelines.sanitize.run_folder import RunFolder, open_run
 from sottovoce.pipelines.training.training_places import TrainingPlaces
@@ -51,6 +52,7 @@ class Charge:
     unit: str
     costs: Mapping[str, float]
     units: Mapping[str, str]
+    delta: float  # for the person with the most units
 
 
 def charge_of(folder: RunFolder, sink: str, settings: TrainSettings) -> Charge | None:
@@ -62,20 +64,32 @@ def charge_of(folder: RunFolder, sink: str, settings: TrainSettings) -> Charge |
     if settings.unit is None:
         settings = replace(settings, unit="speaker" if settings.may_protect_speakers else "example")
     n = len(set(units.values())) if settings.unit == "speaker" else len(units)
-    epsilon = _at_most(settings, n)
-    return Charge(epsilon, settings.protects, _costs(lines, settings.protects, epsilon), units)
+    epsilon, delta = _at_most(settings, n), _delta(settings, _fewest(settings, n))
+    costs = _costs(lines, settings.protects, epsilon)
+    return Charge(
+        epsilon, settings.protects, costs, units, _delta_of_a_person(lines, settings.protects, epsilon, delta)
+    )
+
+
+def _fewest(settings: TrainSettings, n: int) -> int:
+    """Who is held out is drawn in the job: the fewest units that can be left."""
+    share = 0.0 if settings.validation or settings.validation_split else settings.validation_share
+    left = math.floor(n * (1 - share) - DEVIATIONS * math.sqrt(n * share * (1 - share)))
+    return max(left, settings.batch_size)
+
+
+def _delta(settings: TrainSettings, n: int) -> float:
+    return 0.0 if settings.mode == "plain" else settings.delta or 0.1 / max(n, 1)
 
 
 def _at_most(settings: TrainSettings, n: int) -> float:
-    """Who is held out is drawn in the job: counted are the fewest units that can be left, for the steps and the delta of
-    all of them. Each of the three makes the figure larger, and the job is told not to go beyond it."""
+    """Of the fewest units, for the steps and the delta of all of them. Each of the three makes the figure larger, and the
+    job is told not to go beyond it."""
     if settings.mode == "plain":
         return 0.0
     if settings.target_epsilon is not None:
         return settings.target_epsilon
-    share = 0.0 if settings.validation or settings.validation_split else settings.validation_share
-    left = math.floor(n * (1 - share) - DEVIATIONS * math.sqrt(n * share * (1 - share)))
-    left, delta = max(left, settings.batch_size), settings.delta or 0.1 / max(n, 1)
+    left, delta = _fewest(settings, n), _delta(settings, n)
     if settings.member.make().counts:
         # Here: it brings torch, which a run need not have and would wait for.
         from sottovoce.models.training.ngrams.noisy_counts import counting_epsilon
@@ -87,18 +101,28 @@ def _at_most(settings: TrainSettings, n: int) -> float:
 
 
 def _costs(lines: Lines, unit: str, epsilon: float) -> dict[str, float]:
+    return {person: epsilon * count for person, count in _units_of(lines, unit).items()}
+
+
+def _delta_of_a_person(lines: Lines, unit: str, epsilon: float, delta: float) -> float:
+    """Of the person with the most units: nobody's is larger."""
+    return of_a_group(epsilon, delta, max(_units_of(lines, unit).values()))[1] if math.isfinite(epsilon) else 1.0
+
+
+def _units_of(lines: Lines, unit: str) -> dict[str, int]:
     rows = Counter(person for _, person in set(lines))
-    return {person: epsilon * (1 if unit == "speaker" else count) for person, count in rows.items()}
+    return {person: 1 if unit == "speaker" else count for person, count in rows.items()}
 
 
-def write_charge(folder: RunFolder, name: str, costs: Mapping[str, float]) -> None:
+def write_charge(folder: RunFolder, name: str, costs: Mapping[str, float], delta: float) -> None:
     """Refuses what would bring anybody beyond the budget; the same training is charged once."""
     path = folder.places.training(CHARGES, f"{name}.parquet")
     if FileSystems.exists(path):
         return
     _check_budget(folder, costs)
     rows = [{"speaker": person, "epsilon": cost, "units": 0} for person, cost in sorted(costs.items())]
-    write_private_table(path, pa.Table.from_pylist(rows, schema=SPEAKERS))
+    schema = SPEAKERS.with_metadata({DELTA: repr(delta)})
+    write_private_table(path, pa.Table.from_pylist(rows, schema=schema))
 
 
 def _check_budget(folder: RunFolder, costs: Mapping[str, float]) -> None:
@@ -145,10 +169,10 @@ def charge_by_hand(data: str, settings: TrainSettings, plan: Plan, places: Train
     """`sottovoce train` on a run without start-training costs its people the same."""
     sound = plan.sound()
     epsilon = 0.0 if settings.mode == "plain" else sound.epsilon if sound else math.inf
-    charge_run(data, settings, epsilon, places)
+    charge_run(data, settings, epsilon, plan.delta, places)
 
 
-def charge_run(data: str, settings: TrainSettings, epsilon: float, places: TrainingPlaces) -> None:
+def charge_run(data: str, settings: TrainSettings, epsilon: float, delta: float, places: TrainingPlaces) -> None:
     run = run_around(Path(data))
     if run is None:
         return
@@ -158,7 +182,8 @@ def charge_run(data: str, settings: TrainSettings, epsilon: float, places: Train
         return
     # a training that is resumed finds its charge again by where it keeps its checkpoint
     name = hashlib.sha256(str(places.private.resolve()).encode()).hexdigest()[:12]
-    write_charge(folder, f"by-hand-{name}", _costs(lines, settings.protects, epsilon))
+    costs = _costs(lines, settings.protects, epsilon)
+    write_charge(folder, f"by-hand-{name}", costs, _delta_of_a_person(lines, settings.protects, epsilon, delta))
 
 
 def _lines(folder: RunFolder, sink: str) -> list[tuple[str, str]]:

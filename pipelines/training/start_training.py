@@ -76,7 +76,7 @@ def _decide(folder: RunFolder, run: CommittedRun, order: TrainingOrder, earlier:
         )
     model = _model_of(earlier, attempt)
     if charge is not None:
-        write_charge(folder, model.get("model", "model"), charge.costs)
+        write_charge(folder, model.get("model", "model"), charge.costs, charge.delta)
         write_units(folder.places.training(f"job-{attempt}", UNITS), charge)
     marker = Marker(
         run_id=folder.name,

@@ -62,9 +62,14 @@ def train(
     try:
         with places.opened():
             whose = read_units(units) if units else _units_beside(data, settings)
+            done, state = processes.from_first(_found(places, resume) if processes.first else None)
+            if done is not None:
+                if processes.first:
+                    print(f"already complete: {places.model}")
+                return done
             if settings.member.make().counts:
-                return count_model(data, settings, places, commit, whose, max_epsilon, _origin(data))
-            return _train(data, settings, places, resume, commit, processes, whose, max_epsilon)
+                return count_model(data, settings, places, commit, whose, max_epsilon, _origin(data), state)
+            return _train(data, settings, places, state, commit, processes, whose, max_epsilon)
     finally:
         processes.leave()
 
@@ -73,17 +78,12 @@ def _train(
     data: str,
     settings: TrainSettings,
     places: TrainingPlaces,
-    resume: bool,
+    state: dict[str, Any] | None,
     commit: str | None,
     processes: Processes,
     units: Units | None,
     max_epsilon: float | None,
 ) -> dict[str, Any]:
-    done, state = processes.from_first(_found(places, resume) if processes.first else None)
-    if done is not None:
-        if processes.first:
-            print(f"already complete: {places.model}")
-        return done
     key = Secret(bytes.fromhex(processes.from_first(state["key"] if state is not None else fresh_secret().value.hex())))
     prepared = prepare(data, settings, key, commit, units)
     settings = prepared.settings or settings

@@ -38,6 +38,14 @@ def identity(settings: TrainSettings, prepared: Prepared) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def check_identity(state: dict[str, Any] | None, name: str) -> None:
+    if state is not None and state["identity"] != name:
+        raise RunError(
+            "the checkpoint belongs to other settings or other data: its privacy count does not hold for these. "
+            "Resume with the settings it began with, or begin anew in another folder, which is spent on top"
+        )
+
+
 def start_trainer(
     settings: TrainSettings,
     prepared: Prepared,
@@ -49,11 +57,7 @@ def start_trainer(
 ) -> Trainer:
     """`state` is a checkpoint of this very training; another one is refused, since its count would not fit."""
     name = identity(settings, prepared)
-    if state is not None and state["identity"] != name:
-        raise RunError(
-            "the checkpoint belongs to other settings or other data: its privacy count does not hold for these. "
-            "Resume with the settings it began with, or begin anew in another folder, which is spent on top"
-        )
+    check_identity(state, name)
     bench = _bench(settings, prepared, key, processes, state)
     rows = bench.task.encode(prepared.validation, settings.member.make(), prepared.labels)
 

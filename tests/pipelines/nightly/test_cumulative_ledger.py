@@ -69,6 +69,7 @@ def test_charges_of_all_nights_add_up_retired_ones_included(tmp_path):
         "epsilon_per_speaker": {"median": 6.0, "percentile_95": 6.0, "max": 6.0},
         "by_mechanism": {"replacement": {"median": 6.0, "percentile_95": 6.0, "max": 6.0}, "training": None},
         "delta_of_lists_at_most": 2e-6,
+        "delta_of_trainings_at_most": 0.0,
         "speaker_epsilon": 6.0,
         "speakers_at_the_budget": 1,
     }

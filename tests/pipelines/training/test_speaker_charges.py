@@ -15,7 +15,7 @@ from sottovoce.models.training.privacy.plan import of_a_group
 from sottovoce.models.training.train_settings import TrainSettings
 from sottovoce.models.training.units import join_people, read_units
 from sottovoce.pipelines.cli import main
-from sottovoce.pipelines.nightly.cumulative_ledger import spent_by_speaker
+from sottovoce.pipelines.nightly.cumulative_ledger import cumulative_ledger, spent_by_speaker
 from sottovoce.pipelines.nightly.finished_runs import finished_runs, spent_tables
 from sottovoce.pipelines.sanitize.run_folder import open_run
 from sottovoce.pipelines.training import start_training as starting
@@ -86,6 +86,7 @@ def test_a_training_is_charged_to_its_speakers_and_hands_their_units_to_the_job(
     units = read_units(ran[ran.index("--units") + 1])
     assert len(units) == 30 and set(units.values()) == {"0", "1"}  # numbers, and no hash that would last
     assert ran[ran.index("--max-epsilon") + 1] == "2.0"
+    assert cumulative_ledger(str(run.parent), 6.0)["delta_of_trainings_at_most"] == pytest.approx(0.05)
     start()  # the same training again
     assert spent(run) == {"anna": 5.0, "otto": 3.0}
     forget_charges(open_run(str(run)), {"anna"})
@@ -107,6 +108,7 @@ def test_units_of_examples_cost_a_speaker_each_of_theirs_and_plain_training_adds
     folder = open_run(str(run))
     by_example = charge_of(folder, "slu", TrainSettings(**{**SETTINGS, "unit": "example"}))
     assert by_example.costs == {"anna": 20 * 2.0, "otto": 10 * 2.0} and by_example.unit == "example"
+    assert by_example.delta == 1.0  # of twenty examples at epsilon 2 nothing is left of a small delta
     assert set(charge_of(folder, "slu", TrainSettings(mode="plain")).costs.values()) == {0.0}
     assert charge_of(folder, "dm", TrainSettings(**SETTINGS)) is None
     assert of_a_group(0.5, 1e-6, 3) == pytest.approx((1.5, 3 * 2.718281828 * 1e-6))

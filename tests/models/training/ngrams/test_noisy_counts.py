@@ -61,6 +61,33 @@ def test_pairs_of_one_unit_alone_do_not_appear_and_those_of_many_do():
     assert text != released(many + alone, b"other key")
 
 
+def counting(tmp_path, rows):
+    data = tmp_path / "data.jsonl"
+    data.write_text("".join(json.dumps({"text": row["text"]}) + "\n" for row in rows * 3))
+    settings = {"task": "lm", "model": {"use": "counts", "size": 4000}, "target_epsilon": 8.0, "mode": "per_example"}
+    (tmp_path / "train.yaml").write_text(json.dumps(settings))
+    return [
+        str(part) for part in ("train", "--data", data, "--config", tmp_path / "train.yaml", "--out", tmp_path / "out")
+    ]
+
+
+def test_a_count_that_was_cut_off_after_its_model_was_seen_is_repeated_not_drawn_anew(tmp_path, monkeypatch, capsys):
+    """Two releases of one corpus under one charge would halve the noise for whoever averages them."""
+    order, model = counting(tmp_path, [{"text": " ".join(line)} for line in LINES]), tmp_path / "out/model/lm.arpa"
+
+    def cut_off(places, entry, state):
+        if state == "complete":
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("sottovoce.pipelines.training.count_model._write_book", cut_off)
+        assert main(order) != 0
+    seen = model.read_text()
+    assert main(order) == 1 and "go on with --resume" in capsys.readouterr().err
+    assert main([*order, "--resume"]) == 0
+    assert model.read_text() == seen and not list((tmp_path / "out/private").glob("checkpoint*"))
+
+
 @pytest.mark.slow
 def test_counted_lines_become_a_model_that_pocketsphinx_decodes_with(tmp_path, capsys):
     import numpy as np
@@ -68,15 +95,11 @@ def test_counted_lines_become_a_model_that_pocketsphinx_decodes_with(tmp_path, c
     from pocketsphinx import Decoder
 
     rows = [json.loads(line) for line in (DEMO / "manifest.jsonl").read_text().splitlines()]
-    data = tmp_path / "data.jsonl"
-    data.write_text("".join(json.dumps({"text": row["text"]}) + "\n" for row in rows * 3))
-    settings = {"task": "lm", "model": {"use": "counts", "size": 4000}, "target_epsilon": 8.0, "mode": "per_example"}
-    (tmp_path / "train.yaml").write_text(json.dumps(settings))
-    order = ["train", "--data", data, "--config", tmp_path / "train.yaml", "--out", tmp_path / "out"]
-    assert main([*map(str, order)]) == 0
+    order = counting(tmp_path, rows)
+    assert main(order) == 0
     card = json.loads((tmp_path / "out/model/privacy_card.json").read_text())
     assert card["epsilon"] <= 8.0 and card["unit"] == "example" and card["validation"]["perplexity"] > 1
-    assert main([*map(str, order)]) == 1 and "spend the budget twice" in capsys.readouterr().err
+    assert main(order) == 1 and "spend the budget twice" in capsys.readouterr().err
     (tmp_path / "lines.txt").write_text("what is the balance\n")
     assert main(["predict", "--model", str(tmp_path / "out/model"), "--input", str(tmp_path / "lines.txt")]) == 0
     assert json.loads(capsys.readouterr().out)["perplexity"] > 1
