@@ -14,13 +14,15 @@ import uvicorn
 from loopback import free_ports
 from starlette.testclient import TestClient
 
-from sottovoce.models.randomness import fresh_secret
+from sottovoce.models.randomness import Secret
 from sottovoce.models.settings import FAMILIES
 from sottovoce.pipelines.sanitize.job_file import read_job
 from sottovoce.pipelines.service.app import make_app
 from sottovoce.pipelines.service.service_settings import Limits, ServiceSettings
 
 DEMO = Path(__file__).parents[2] / "examples" / "demo"
+SECRET = Secret(b"of tests, so that a session draws the same in each")
+PATIENT = Limits(wait_s=600.0)  # a busy machine is no defect
 QUICK = ("detect={use: gazetteer, entries: {PER: [alice, bob, carol, dave, martin okafor]}}",)
 
 
@@ -30,8 +32,8 @@ def settings(*assignments: str, limits: Limits | None = None, **more: Any) -> Se
         specs={family: job.specs[family] for family in FAMILIES},
         slicer=job.sections["slice"],
         audio=job.sections["audio"],
-        secret=more.pop("secret", None) or fresh_secret(),
-        limits=limits or Limits(),
+        secret=more.pop("secret", None) or SECRET,
+        limits=limits or PATIENT,
         **{"text_only": True, **more},
     )
 

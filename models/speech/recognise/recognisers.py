@@ -65,8 +65,15 @@ class Moonshine(Recogniser):
         return recogniser_ledger("moonshine", self.tolerance)
 
     def transcribe(self, speech: Speech) -> str:
-        lines = self._transcriber.transcribe_without_streaming(speech.samples.tolist(), speech.rate_hz).lines
-        return " ".join(line.text for line in lines)
+        """In a stream of its own: `transcribe_without_streaming` begins with the voice activity of the recording before,
+        so that one caller's speech puts words ("You", "Thank you") into the transcript of the next."""
+        stream = self._transcriber.create_stream(update_interval=0.0)  # what is never updated is dropped by stop()
+        try:
+            stream.start()
+            stream.add_audio(speech.samples.tolist(), speech.rate_hz)
+            return " ".join(line.text for line in stream.stop().lines)
+        finally:
+            stream.close()
 
 
 @dataclass

@@ -8,7 +8,7 @@ import io
 import numpy as np
 import pytest
 import soundfile
-from service import serving, settings, spoken
+from service import SECRET, serving, settings, spoken
 
 from sottovoce.models.randomness import Secret, fresh_secret
 from sottovoce.models.records import AudioRef, Source, Span, Utterance
@@ -108,9 +108,8 @@ def test_budgets_are_those_of_the_command_line(client):
 
 @pytest.fixture(scope="module")
 def speaking():
-    secret = fresh_secret()
-    with serving(secret=secret, text_only=False) as client:
-        yield client, secret
+    with serving(text_only=False) as client:
+        yield client, SECRET
 
 
 def sent(**fields):
@@ -121,7 +120,9 @@ def sent(**fields):
 @pytest.mark.slow
 def test_speech_comes_back_as_the_chain_of_the_pipeline_makes_it(speaking):
     client, secret = speaking
-    given = client.post("/v1/anonymise", **sent(), headers={"X-Session": "s"}).json()
+    answer = client.post("/v1/anonymise", **sent(), headers={"X-Session": "s"})
+    assert answer.status_code == 200, answer.text
+    given = answer.json()
     content, record = spoken()
     specs = settings().specs
     members = [specs[family].make() for family in ("align", "voice", "mask", "relisten")]
@@ -147,7 +148,9 @@ def test_speech_comes_back_as_the_chain_of_the_pipeline_makes_it(speaking):
 @pytest.mark.slow
 def test_masking_keeps_the_voice_and_nothing_of_the_masked_words(speaking):
     client, _ = speaking
-    given = client.post("/v1/mask", **sent()).json()
+    answer = client.post("/v1/mask", **sent())
+    assert answer.status_code == 200, answer.text
+    given = answer.json()
     after, rate_hz = soundfile.read(io.BytesIO(base64.b64decode(given["audio"])))
     before, _ = soundfile.read(io.BytesIO(spoken()[0]))
     kept, gone = given["words"][1], given["words"][3]

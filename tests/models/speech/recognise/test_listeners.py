@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sottovoce.models.errors import RunError, SettingsError
-from sottovoce.models.records import Phone, Span, Word
-from sottovoce.models.speech.audio import Speech
+from sottovoce.models.records import AudioRef, Phone, Span, Word
+from sottovoce.models.speech.audio import Speech, load
 from sottovoce.models.speech.mask.fill import Noise, Silence, Tone
 from sottovoce.models.speech.masked_words import MaskedWords, mark
 from sottovoce.models.speech.recognise import StillHeard, refuse_if_heard
@@ -19,6 +20,7 @@ from sottovoce.models.speech.recognise.recognisers import Moonshine, Vosk, writt
 
 pytestmark = pytest.mark.slow
 
+DEMO = Path(__file__).parents[4] / "examples" / "demo"
 TEXT = "please send the parcel to carolina tomorrow morning"
 
 
@@ -130,6 +132,17 @@ def test_moonshine_hears_a_word_without_its_mask_and_not_under_it(spoken) -> Non
     member.setup()
     assert member.heard(Silence().mask(speech, masked.stretches), TEXT, words, masked) == frozenset()
     assert member.heard(speech, TEXT, words, masked) == masked.indices
+
+
+def test_what_moonshine_writes_does_not_depend_on_what_it_heard_before() -> None:
+    """Voice activity that outlives its recording wrote "You My name is ..." for a text that then fitted no speech."""
+    pytest.importorskip("moonshine_voice", reason="pip install 'sottovoce[asr]'")
+    member = Moonshine()
+    member.setup()
+    first, second = (load(AudioRef(str(DEMO / "audio" / f"bank-0{name}.flac"))) for name in ("2-4", "2-5"))
+    alone = member.transcribe(second)
+    member.transcribe(first)
+    assert member.transcribe(second) == alone == "Yes, please do it on Friday."
 
 
 def test_a_folder_without_a_model_is_named() -> None:
