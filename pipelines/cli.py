@@ -22,6 +22,7 @@ COMMANDS = {
     "nightly": ("sottovoce.pipelines.commands.nightly", "sanitise what no committed run has taken yet"),
     "ledger": ("sottovoce.pipelines.commands.ledger", "what all nights have taken and spent together"),
     "forget": ("sottovoce.pipelines.commands.forget", "take people out of every run, and keep them out"),
+    "audit": ("sottovoce.pipelines.commands.audit", "attack a committed run, and say whether it held"),
     "export": ("sottovoce.pipelines.commands.export", "write a committed run as Kaldi, NeMo or CoNLL"),
     "start-training": (
         "sottovoce.pipelines.commands.start_training",
@@ -58,7 +59,7 @@ COMMANDS = {
     ),
     "serve": ("sottovoce.pipelines.commands.serve", "the models over HTTP, and a page to try them"),
     "budget edp": ("sottovoce.pipelines.commands.budget_edp", "plan the epsilon of private training"),
-    "schema": ("sottovoce.pipelines.commands.schema", "JSON schema of job and train files, for editors"),
+    "schema": ("sottovoce.pipelines.commands.schema", "JSON schema of job and train files and of audit.json"),
     "completion": ("sottovoce.pipelines.commands.completion", "completion of commands and flags for bash and zsh"),
 }
 

@@ -26,6 +26,7 @@ import apache_beam as beam
 import numpy as np
 
 from sottovoce.models.corpus import Chunk
+from sottovoce.models.evaluation.audit.trials import Trials
 from sottovoce.models.evaluation.metrics.estimate import Estimate
 from sottovoce.models.forget.whose import part_of_utterance
 from sottovoce.models.launch import Handle, JobStatus
@@ -191,6 +192,16 @@ class Attacker:
         yield "guess", np.random.default_rng(0).normal(size=shape)
 
 
+class Auditor:
+    criterion = "inference"
+    says = "guesses"
+    max_risk = 0.9
+
+    def outcomes(self, material): return {"everywhere": Trials(np.ones(30), np.full(30, 0.5), list("ab" * 15))}
+    def leaks_nothing(self, rng): return None
+    def leaks_by_design(self, rng): return None
+
+
 def metric(mated, non_mated):
     return {"guest_gap": Estimate(float(np.mean(mated) - np.mean(non_mated)), 0.0, 1.0)}
 
@@ -221,6 +232,7 @@ FAMILIES = {
 OTHER_TABLES = {
     "sottovoce.transforms.sinks": "LengthSink",
     "sottovoce.models.evaluation.attacks": "Attacker",
+    "sottovoce.models.evaluation.audit": "Auditor",
     "sottovoce.models.evaluation.metrics": "metric",
 }
 
@@ -303,3 +315,15 @@ def test_guests_measure_and_attack(guest, tmp_path):
     voices = np.random.default_rng(1).normal(size=(40, 8))
     tried = attacks(Recordings(np.repeat(np.arange(8).astype(str), 5), voices, voices), Design(together=(1,)))
     assert "guest" in {attack.attacker for attack in tried}
+
+
+def test_a_guest_attacks_a_run_and_is_calibrated_and_judged(guest):
+    from sottovoce.models.evaluation.audit.audit_settings import AuditSettings
+    from sottovoce.models.evaluation.audit.judge import attacked
+    from sottovoce.models.evaluation.audit.material import Material
+    from sottovoce.models.evaluation.audit.trials import NotApplicable
+
+    results, fitness = attacked(Material.without(NotApplicable("nothing"), ()), AuditSettings())
+    (row,) = [row for row in results if row["attack"] == "guest"]
+    assert row["attack_rate"]["value"] == 1.0 and row["allowed"] == 0.9
+    assert row["verdict"] == "failed" and not fitness[0]["fit"]  # it wins wherever it is tried: it cannot be believed

@@ -28,14 +28,17 @@ class Gate:
     """A threshold of null is not asked for. `max_epsilon` is by unit, as in the ledger: {utterance: 8}.
 
     `recall_set` names the labelled set whose recall counts: the one most like the corpus. Without it the worst set does.
-    `max_audit` holds the most that an attack may reach, by its name in `audit.json`: {membership_auc: 0.6}. The upper
-    end of the attack's interval is compared, since an attack measured on few records proves little.
+    `audit`: the run must have held out against `sottovoce audit`, as the job says (`audit.max_risk`, `audit.unmeasured`).
+    `max_audit` holds the most that the risk of an attack may reach anywhere in the run, by its name in `audit.json`:
+    {singling_out: 0.1}; of attacks that others made, by their name under `others`. The upper end of the interval is
+    compared, since an attack measured on few records proves little.
     """
 
     max_failed_share: float | None = 0.1
     min_detector_recall: float | None = None
     recall_set: str | None = None
     max_epsilon: dict[str, float] = field(default_factory=dict)
+    audit: bool = True
     max_audit: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -50,7 +53,7 @@ class Gate:
     def judge(
         self, counts: Mapping[str, Any], ledger: Mapping[str, Any], audit: Mapping[str, Any], private: bool
     ) -> list[Check]:
-        """`counts` of `_COMMITTED.json`, the content of `ledger.json`, and the results of `audit.json`, if any.
+        """`counts` of `_COMMITTED.json`, the content of `ledger.json`, and that of `audit.json`, empty where there is none.
 
         `private`: whether training adds a protection of its own.
         """
@@ -93,15 +96,33 @@ class Gate:
                 yield Check(f"epsilon per {unit}", epsilon <= limit, says)
 
     def _judge_audit(self, audit: Mapping[str, Any]) -> Iterator[Check]:
-        if not self.max_audit:
-            yield Check("audit", None, "not asked (max_audit)")
+        if not self.audit:
+            yield Check("audit", None, "not asked (audit)")
+        elif not audit:
+            yield Check(
+                "audit",
+                False,
+                "there is none of these records; make it with: sottovoce audit --run OUT/ID --input CORPUS",
+            )
+        else:
+            reasons = [str(reason) for reason in audit.get("reasons", ())]
+            says = "; ".join(reasons) or f"held out against {len(audit.get('results', ()))} attacks"
+            yield Check("audit", audit.get("held") is True and not reasons, says)
         for name, limit in self.max_audit.items():
-            result = audit.get(name)
-            if not isinstance(result, Mapping) or not isinstance(result.get("high"), int | float):
+            highest = highest_risk(audit, name)
+            if highest is None:
                 yield Check(f"audit {name}", False, "audit.json has no such result with an upper end")
             else:
-                says = f"at most {result['high']:.4g}; allowed: {limit:g}"
-                yield Check(f"audit {name}", result["high"] <= limit, says)
+                yield Check(f"audit {name}", highest <= limit, f"at most {highest:.4g}; allowed: {limit:g}")
+
+
+def highest_risk(audit: Mapping[str, Any], attack: str) -> float | None:
+    """The upper end of an attack's risk wherever it was tried; None where that is not known of each of them."""
+    own = [row for row in audit.get("results", ()) if row["attack"] == attack and row["verdict"] != "not applicable"]
+    found = [row.get("risk") for row in own] or [audit.get("others", {}).get(attack)]
+    ends = [result.get("high") if isinstance(result, Mapping) else None for result in found]
+    known = [float(end) for end in ends if isinstance(end, int | float)]
+    return max(known) if len(known) == len(ends) else None
 
 
 def detector_recall(ledger: Mapping[str, Any], named_set: str | None) -> float | None:

@@ -21,7 +21,7 @@ OUT/private/                            mode 0700, files 0600; a bucket needs an
                          /failures/     refused records: keyed id, stage, reason, file and line
                          /tables.json   the files of the three folders above, with their sha256
                          /commit.json   the sha256 of its `_COMMITTED.json`
-                         /audit.json    results of attacks on the run, put there by whoever attacked it
+                         /audit.json    what attacks on the run found (`sottovoce audit`): counts and rates
                          /training/     marker, settings, logs, checkpoints and exact curves of its training
                          /left_out.json how many records of forgotten people the run has left out, if any
                          /record.json   its `_COMMITTED.json` again: what was taken counts when the records are gone

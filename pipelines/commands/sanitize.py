@@ -7,6 +7,7 @@ import signal
 import sys
 
 from sottovoce.models.errors import SettingsError
+from sottovoce.pipelines.commands.audit import EXIT_FELL
 from sottovoce.pipelines.commands.start_training import add_then_train, print_started, read_then_train
 
 SECRET_HELP = (
@@ -17,6 +18,7 @@ EXAMPLES = """\
   sottovoce sanitize --input examples/demo --output out
   sottovoce sanitize --input corpus/manifest.jsonl --output out --config job.yaml --secret-file secret
   sottovoce sanitize --input kaldi/data/train --output out --sinks stt_am --set slice.min_seconds=2 --dry-run
+  sottovoce sanitize --input corpus --output out --audit
   sottovoce sanitize --input corpus --output out --sinks slu --then-train train.yaml --launch slurm
   sottovoce sanitize --input corpus --output out --runner flink -- --flink_master=flink:8081 --parallelism=8
 """
@@ -43,6 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--force",
         action="store_true",
         help="replace the run if it is finished already, and release again what other runs in OUT have taken",
+    )
+    parser.add_argument(
+        "--audit", action="store_true", help="then attack the committed run (exit code 3: it did not hold)"
     )
     add_then_train(parser)
 
@@ -84,8 +89,16 @@ def run(args: argparse.Namespace) -> int:
     committed, before = execute_once(prepared, args.force)
     what = "was finished before; nothing was done (use --force to replace it)" if before else "is committed"
     print_summary(prepared.folder, committed, what)
+    held = True
+    if args.audit or (training is not None and training.plan.gate.audit):
+        from sottovoce.pipelines.audit.after_commit import audit_commit
+        from sottovoce.pipelines.audit.audit_run import lines
+
+        content = audit_commit(prepared, again=args.audit)
+        print("\n".join(lines(content)))
+        held = content["held"]
     if training is not None:
         from sottovoce.pipelines.training.start_training import start_training
 
         print_started(start_training(prepared.folder.uri, training), prepared.folder.uri)
-    return 0
+    return 0 if held else EXIT_FELL

@@ -1,4 +1,4 @@
-"""`sottovoce schema`: a JSON schema of job and train files, so that editors complete them and mark what is wrong."""
+"""`sottovoce schema`: JSON schemas of job and train files, so that editors complete them, and of `audit.json`."""
 
 from __future__ import annotations
 
@@ -14,15 +14,19 @@ from sottovoce.models.settings import FAMILIES, member_class, table
 EXAMPLES = """\
   sottovoce schema job > job.schema.json       # then, first line of job.yaml: # yaml-language-server: $schema=job.schema.json
   sottovoce schema train > train.schema.json
+  sottovoce schema audit > audit.schema.json   # of what `sottovoce audit` writes
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=("job", "train"), help="of job.yaml, or of train.yaml")
+    parser.add_argument("what", choices=("job", "train", "audit"), help="of job.yaml, train.yaml or audit.json")
 
 
 def run(args: argparse.Namespace) -> int:
-    print(json.dumps(job_schema() if args.what == "job" else train_schema(), indent=2))
+    from sottovoce.pipelines.audit.audit_schema import audit_schema
+
+    made = {"job": job_schema, "train": train_schema, "audit": audit_schema}[args.what]
+    print(json.dumps(made(), indent=2))
     return 0
 
 

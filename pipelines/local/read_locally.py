@@ -10,6 +10,7 @@ import yaml
 from sottovoce.models.corpus import Refused
 from sottovoce.models.corpus.kaldi import GENDERS, SEGMENTS, SPEAKERS, TEXT, WAVS, Row
 from sottovoce.models.corpus.kaldi_join import assemble, locate, name_speakers, whole_recordings
+from sottovoce.models.corpus.names import Naming
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.records import Utterance
 from sottovoce.models.settings import Spec, read_spec
@@ -18,10 +19,12 @@ from sottovoce.transforms.read.corpus import Corpus, guarded, make_reader, open_
 RECORDS_AT_ONCE = 128
 
 
-def read_utterances(input_uri: str, format_name: str = "auto") -> Iterator[Utterance | Refused]:
+def read_utterances(
+    input_uri: str, format_name: str = "auto", naming: Naming = Naming()
+) -> Iterator[Utterance | Refused]:
     """Every record of the corpus in order; those that cannot be read come as refusals."""
-    corpus = open_corpus(input_uri, format_name)
-    records = _records(corpus)
+    corpus = open_corpus(input_uri, format_name, naming)
+    records = _records(corpus, naming)
     yield from _joined(list(records), corpus) if corpus.format == "kaldi" else records
 
 
@@ -33,8 +36,8 @@ def read_member(family: str, flag: str, value: str) -> Spec:
         raise SettingsError([f"{flag} {value}: neither a name nor a mapping"]) from None
 
 
-def _records(corpus: Corpus) -> Iterator[Any]:
-    reader = make_reader(corpus.format, RECORDS_AT_ONCE)
+def _records(corpus: Corpus, naming: Naming) -> Iterator[Any]:
+    reader = make_reader(corpus.format, RECORDS_AT_ONCE, naming)
     for file in corpus.files:
         for chunk in guarded(reader.scan(file, open_file), file):
             yield from [chunk] if isinstance(chunk, Refused) else guarded(reader.parse(chunk, open_file), file)

@@ -12,6 +12,7 @@ import time
 from typing import Any
 
 from sottovoce.models.errors import SottovoceError
+from sottovoce.pipelines.audit.after_commit import audit_commit
 from sottovoce.pipelines.nightly.cumulative_ledger import write_cumulative_ledger
 from sottovoce.pipelines.nightly.finished_runs import finished_runs, spent_tables, state_tables, unfinished_runs
 from sottovoce.pipelines.remote.detached import finish, submit
@@ -43,9 +44,19 @@ def run_night(request: RunRequest, settings: NightlySettings, training: Training
             else:
                 prepared.folder.remove()
         write_cumulative_ledger(request.output, settings.speaker_epsilon)
+        audited = _audit(prepared) if is_new and request.job_file.sections["audit"].nightly else None
         started = _start_training(request.output, training) if training else []
         summary = _summary("committed" if is_new else "nothing_new", prepared.folder, committed, retired, began)
-        return summary | {"turns_forgotten": forgotten, "training": started}
+        return summary | {"turns_forgotten": forgotten, "audit": audited, "training": started}
+
+
+def _audit(run: Run) -> dict[str, Any]:
+    """Whether the run of the night held. It is committed whatever is found: what follows, the gate decides."""
+    try:
+        content = audit_commit(run)
+    except SottovoceError as error:
+        return {"status": "failed", "error": str(error)}
+    return {"status": "held" if content["held"] else "did_not_hold", "reasons": content["reasons"]}
 
 
 def submit_night(request: RunRequest, settings: NightlySettings) -> dict[str, Any]:

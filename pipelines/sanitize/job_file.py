@@ -13,6 +13,7 @@ from typing import Any, Literal
 import yaml
 
 from sottovoce.models.errors import SettingsError
+from sottovoce.models.evaluation.audit.audit_settings import AuditSettings
 from sottovoce.models.settings import FAMILIES, Spec, build, member_class, read_spec, require
 from sottovoce.models.speech.chain import masks_first
 from sottovoce.models.speech.slice import Slicer
@@ -70,6 +71,7 @@ SECTIONS: dict[str, type] = {
     "audio": AudioSettings,
     "output": OutputSettings,
     "limits": LimitSettings,
+    "audit": AuditSettings,
 }
 
 # What belongs to a family and not to one of its members: it stays as it is when another member is named.
@@ -88,7 +90,9 @@ class JobFile:
     @property
     def identity(self) -> dict[str, Any]:
         """What makes two runs the same one: all that changes a record. Where a night keeps its things does not."""
-        return {key: value for key, value in self.resolved.items() if key not in ("nightly", "limits", "forget")}
+        return {
+            key: value for key, value in self.resolved.items() if key not in ("nightly", "limits", "forget", "audit")
+        }
 
     @property
     def members(self) -> dict[str, Any]:

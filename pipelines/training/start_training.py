@@ -67,7 +67,7 @@ def _check_sink(marker: Marker | None, order: TrainingOrder, run_uri: str) -> No
 def _decide(folder: RunFolder, run: CommittedRun, order: TrainingOrder, earlier: Marker | None) -> Marker:
     """Pass the gate and write the intent down."""
     plan = order.plan
-    checks = judge(run, plan.gate, _read_audit(folder), order.private, order.sink)
+    checks = judge(run, plan.gate, read_audit(folder, run.digest), order.private, order.sink)
     attempt = earlier.attempt + 1 if earlier else 1
     charge = charge_of(folder, order.sink, order.parsed)
     if charge is None and order.parsed.unit == "speaker":
@@ -171,8 +171,9 @@ def judge(run: CommittedRun, gate: Gate, audit: dict[str, Any], private: bool, s
     return checks
 
 
-def _read_audit(folder: RunFolder) -> dict[str, Any]:
-    """Results of attacks on the run. In its private folder: whoever may open the gate may write there."""
+def read_audit(folder: RunFolder, commit: str) -> dict[str, Any]:
+    """What attacks on this very commit found; empty where there is nothing. In the private folder of the run: whoever may
+    open the gate may write there."""
     place = folder.places.audit
     if not FileSystems.exists(place):
         return {}
@@ -181,5 +182,5 @@ def _read_audit(folder: RunFolder) -> dict[str, Any]:
     except ValueError:
         audit = None
     if not isinstance(audit, dict):
-        raise RunError(f"{place}: expected a JSON object of attack: {{value, low, high}}; nothing was started")
-    return audit
+        raise RunError(f"{place}: damaged; make it anew with `sottovoce audit`. Nothing was started")
+    return audit if audit.get("commit") == commit else {}

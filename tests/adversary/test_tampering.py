@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from adversary import Operator, weakened
-from committed_run import commit
+from committed_run import commit, digest_of
 from whole_runs import only_run, sottovoce
 
 from sottovoce.models.records import Source
@@ -176,7 +176,7 @@ def edit_ledger_and_commit(run: Path) -> str:
 
 
 def put_an_audit_beside_it(run: Path) -> str:
-    (run / "audit.json").write_text(json.dumps({"membership_auc": {"value": 0.5, "low": 0.5, "high": 0.5}}))
+    (run / "audit.json").write_text(json.dumps({"commit": digest_of(run), "held": True, "reasons": [], "results": []}))
     return "audit.json is in the run but not committed"
 
 
@@ -193,7 +193,7 @@ def edit_config(run: Path) -> str:
 GATES = {
     edit_ledger: {"max_epsilon": {"unit": 1.0}},
     edit_ledger_and_commit: {"max_epsilon": {"unit": 1.0}},
-    put_an_audit_beside_it: {"max_audit": {"membership_auc": 0.6}},
+    put_an_audit_beside_it: {"audit": True},
     edit_report: {},
     edit_config: {},
 }
@@ -206,7 +206,7 @@ def started(operator, tmp_path, monkeypatch):
     monkeypatch.setattr(starting, "TRAIN", (str(tmp_path / "train.py"),))
 
     def start(gate: dict[str, Any]) -> tuple[bool, str]:
-        launch = {"launch": {"use": "local", "poll_s": 0.05}, "gate": gate}
+        launch = {"launch": {"use": "local", "poll_s": 0.05}, "gate": {"audit": False} | gate}
         (operator.home / "launch.yaml").write_text(yaml.safe_dump(launch))
         files = ("--config", operator.home / "train.yaml", "--launch", operator.home / "launch.yaml")
         done = sottovoce("start-training", "--run", run_of(operator), *files, check=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,20 @@ def commit(folder: Path, counts: dict[str, Any] | None = None) -> Path:
     record = {"run_id": folder.name, "created": "2025-01-01T00:00:00+00:00", "counts": counts or {}}
     (folder / "_COMMITTED.json").write_text(json.dumps(record | {"shards": shards, "files": files}))
     return folder
+
+
+def digest_of(run: Path) -> str:
+    return hashlib.sha256((run / "_COMMITTED.json").read_bytes()).hexdigest()
+
+
+def held(run: Path) -> Path:
+    """With an audit that it held out against, as `sottovoce audit` leaves it."""
+    private = run.parent / "private" / "runs" / run.name
+    private.mkdir(parents=True, exist_ok=True)
+    (private / "audit.json").write_text(
+        json.dumps({"commit": digest_of(run), "held": True, "reasons": [], "results": []})
+    )
+    return run
 
 
 def detector(**lower_ends: float) -> LedgerEntry:

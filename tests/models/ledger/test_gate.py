@@ -11,14 +11,15 @@ from sottovoce.models.ledger.gate import Gate
 from sottovoce.models.settings import build
 
 COUNTS = {"read": 100, "failed": 5}
+HELD = {"held": True, "reasons": [], "results": []}
 
 
 def ledger(*entries):
     return from_json(to_json(open_book("run-1", "2025-01-01", entries, ["the number of examples"])))
 
 
-def failed(gate, counts=COUNTS, book=None, audit=None, private=True):
-    checks = gate.judge(counts, ledger() if book is None else book, audit or {}, private)
+def failed(gate, counts=COUNTS, book=None, audit=HELD, private=True):
+    checks = gate.judge(counts, ledger() if book is None else book, audit, private)
     return [check.name for check in checks if check.passed is False]
 
 
@@ -74,17 +75,48 @@ def test_infinite_and_missing_epsilon_close_the_gate():
     ]
 
 
-def test_an_audit_counts_by_the_upper_end_of_its_interval():
+def test_a_run_that_was_not_attacked_or_did_not_hold_closes_the_gate():
+    assert failed(Gate(), audit={}) == ["audit"]
+    assert failed(Gate(), audit={"held": False, "reasons": ["singling_out (slu): risk at most 0.6; allowed: 0.2"]}) == [
+        "audit"
+    ]
+    assert failed(Gate(), audit={"held": True, "reasons": ["a file that contradicts itself"]}) == ["audit"]
+    assert failed(Gate(audit=False), audit={}) == []
+
+
+def found(*risks, verdict="held"):
+    rows = [
+        {"attack": "singling_out", "verdict": verdict, "risk": {"value": 0.0, "low": 0.0, "high": r}} for r in risks
+    ]
+    return HELD | {"results": rows}
+
+
+def test_an_attack_counts_by_the_upper_end_of_its_interval_wherever_it_was_tried():
+    gate = Gate(max_audit={"singling_out": 0.1})
+    assert failed(gate, audit=found(0.05, 0.1)) == []
+    assert failed(gate, audit=found(0.05, 0.11)) == ["audit singling_out"]
+    assert failed(gate, audit=HELD) == ["audit singling_out"]
+    unmeasured = {"attack": "singling_out", "verdict": "not measurable", "why": "needs more"}
+    assert failed(gate, audit=HELD | {"results": [*found(0.05)["results"], unmeasured]}) == ["audit singling_out"]
+    assert (
+        failed(
+            gate, audit=found(0.05) | {"results": [*found(0.05)["results"], unmeasured | {"verdict": "not applicable"}]}
+        )
+        == []
+    )
+
+
+def test_what_others_found_is_asked_by_its_name():
     gate = Gate(max_audit={"membership_auc": 0.6})
-    assert failed(gate, audit={"membership_auc": {"value": 0.5, "low": 0.45, "high": 0.55}}) == []
-    assert failed(gate, audit={"membership_auc": {"value": 0.5, "low": 0.3, "high": 0.7}}) == ["audit membership_auc"]
-    assert failed(gate) == ["audit membership_auc"]
-    assert failed(gate, audit={"membership_auc": 0.5}) == ["audit membership_auc"]
+    assert failed(gate, audit=HELD | {"others": {"membership_auc": {"value": 0.5, "low": 0.45, "high": 0.55}}}) == []
+    assert failed(gate, audit=HELD | {"others": {"membership_auc": {"value": 0.5, "low": 0.3, "high": 0.7}}}) != []
+    assert failed(gate, audit=HELD | {"others": {"membership_auc": 0.5}}) == ["audit membership_auc"]
 
 
 def test_what_was_not_asked_is_said():
-    says = [check.says for check in Gate().judge(COUNTS, ledger(), {}, private=True) if check.passed is None]
-    assert says == ["not asked (min_detector_recall)", "not asked (max_epsilon)", "not asked (max_audit)"]
+    checks = Gate(audit=False).judge(COUNTS, ledger(), {}, private=True)
+    says = [check.says for check in checks if check.passed is None]
+    assert says == ["not asked (min_detector_recall)", "not asked (max_epsilon)", "not asked (audit)"]
 
 
 def test_every_bad_threshold_is_named():

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from committed_run import make_run
+from committed_run import held, make_run
 
 from sottovoce.pipelines import cli
 from sottovoce.pipelines.training import start_training as starting
@@ -20,7 +20,7 @@ def run(tmp_path, monkeypatch) -> Path:
     script.write_text("import sys, time\nprint('epoch 1', flush=True)\ntime.sleep(600)\n")
     monkeypatch.setattr(starting, "TRAIN", (str(script),))
     (tmp_path / "train.yaml").write_text(SETTINGS)
-    return make_run(tmp_path / "out" / "run-1")
+    return held(make_run(tmp_path / "out" / "run-1"))
 
 
 def start(run: Path, *more: str) -> int:
@@ -44,7 +44,7 @@ def test_a_job_is_started_shown_read_and_cancelled(run, capsys):
 
 def test_all_jobs_of_a_folder_are_listed_and_a_failed_one_fails_the_command(run, tmp_path, capsys):
     (tmp_path / "script.py").write_text("raise SystemExit(5)")
-    other = make_run(tmp_path / "out" / "run-2", failed=3)
+    other = held(make_run(tmp_path / "out" / "run-2", failed=3))
     assert [start(run), start(other)] == [0, 0]
     assert [cli.main(["jobs", "status", str(path), "--watch"]) for path in (run, other)] == [1, 1]
     capsys.readouterr()
@@ -57,7 +57,7 @@ def test_all_jobs_of_a_folder_are_listed_and_a_failed_one_fails_the_command(run,
 
 
 def test_a_closed_gate_is_an_error_of_the_command_and_names_the_reason(tmp_path, run, capsys):
-    crowded = make_run(tmp_path / "out" / "run-3", failed=50)
+    crowded = held(make_run(tmp_path / "out" / "run-3", failed=50))
     assert start(crowded) == 1
     said = capsys.readouterr().err
     assert "the gate is closed; nothing was started" in said

@@ -35,7 +35,9 @@ def trained(tmp_path):
     secret_file = write_secret(tmp_path / "secret")
     output = sanitised(tmp_path, [as_text(record) for record in demo_records(90)], secret_file, *JOB)
     (tmp_path / "train.yaml").write_text(yaml.safe_dump(TRAIN))
-    (tmp_path / "launch.yaml").write_text(yaml.safe_dump({"launch": {"use": "local", "poll_s": 0.1}}))
+    (tmp_path / "launch.yaml").write_text(
+        yaml.safe_dump({"launch": {"use": "local", "poll_s": 0.1}, "gate": {"audit": False}})
+    )
     flags = ("--config", tmp_path / "train.yaml", "--launch", tmp_path / "launch.yaml", "--run", run_in(output))
     sottovoce("start-training", *flags)
     assert end_of_training(run_in(output)) == "succeeded"

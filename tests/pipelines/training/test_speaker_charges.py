@@ -62,7 +62,7 @@ def start(tmp_path, run, monkeypatch):
     script = tmp_path / "script.py"
     script.write_text(f"import sys; open({str(tmp_path / 'ran')!r}, 'a').write(' '.join(sys.argv[1:]) + '\\n')\n")
     monkeypatch.setattr(starting, "TRAIN", (str(script),))
-    (tmp_path / "launch.yaml").write_text("launch: {use: local, poll_s: 0.05}\n")
+    (tmp_path / "launch.yaml").write_text("launch: {use: local, poll_s: 0.05}\ngate: {audit: off}\n")
 
     def started(**changes):
         (tmp_path / "train.yaml").write_text(yaml.safe_dump({**SETTINGS, **changes}))

@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from committed_run import commit, detector, make_run, replacement
+from committed_run import commit, detector, digest_of, make_run, replacement
 from whole_runs import private_of
 
 from sottovoce.models.errors import RunError, SettingsError
@@ -26,6 +26,7 @@ pytestmark = pytest.mark.slow
 
 SETTINGS = "mode: plain\nepochs: 1\n"
 LAUNCH = "launch: {use: local, poll_s: 0.05}\n"
+NO_AUDIT = "gate: {audit: off}\n"  # tests/pipelines/audit asks what an audit opens
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def run(tmp_path) -> Path:
 def files(tmp_path, monkeypatch) -> tuple[str, str]:
     """train.yaml and a launch file; in place of the training, a script that notes that it ran, and ends as told."""
     (tmp_path / "train.yaml").write_text(SETTINGS)
-    (tmp_path / "launch.yaml").write_text(LAUNCH)
+    (tmp_path / "launch.yaml").write_text(LAUNCH + NO_AUDIT)
     script = tmp_path / "script.py"
     script.write_text(f"import sys; open({str(tmp_path / 'ran')!r}, 'a').write(' '.join(sys.argv[1:]) + '\\n')\n")
     monkeypatch.setattr(starting, "TRAIN", (str(script),))
@@ -82,7 +83,7 @@ def test_a_run_that_is_not_committed_starts_nothing(tmp_path, run, files):
 
 
 def test_a_closed_gate_names_every_reason_and_starts_nothing(tmp_path, run, files):
-    gate = "gate: {max_failed_share: 0.01, min_detector_recall: 0.95, max_epsilon: {utterance: 8}}\n"
+    gate = "gate: {audit: off, max_failed_share: 0.01, min_detector_recall: 0.95, max_epsilon: {utterance: 8}}\n"
     Path(files[1]).write_text(LAUNCH + gate)
     with pytest.raises(GateClosed) as error:
         start_training(str(run), *files)
@@ -133,17 +134,17 @@ def test_plain_training_needs_a_replacement_with_a_finite_epsilon_or_a_word_of_t
     assert wait_for_end(start_training(str(run), *files)) == "succeeded"
     if entries:
         (tmp_path / "train.yaml").write_text(SETTINGS)
-        Path(files[1]).write_text(LAUNCH + "gate: {max_epsilon: {unit: 8}}\n")
+        Path(files[1]).write_text(LAUNCH + "gate: {audit: off, max_epsilon: {unit: 8}}\n")
         allowed = make_run(tmp_path / "out" / "run-3", entries=entries)
         assert wait_for_end(start_training(str(allowed), *files)) == "succeeded"
 
 
 def test_audit_results_in_the_private_folder_are_judged(run, files):
-    Path(files[1]).write_text(LAUNCH + "gate: {max_audit: {membership_auc: 0.6}}\n")
+    Path(files[1]).write_text(LAUNCH + "gate: {audit: off, max_audit: {membership_auc: 0.6}}\n")
     with pytest.raises(GateClosed, match="audit membership_auc"):
         start_training(str(run), *files)
     private_of(run).joinpath("audit.json").write_text(
-        json.dumps({"membership_auc": {"value": 0.5, "low": 0.45, "high": 0.55}})
+        json.dumps({"commit": digest_of(run), "others": {"membership_auc": {"value": 0.5, "low": 0.45, "high": 0.55}}})
     )
     assert wait_for_end(start_training(str(run), *files)) == "succeeded"
 
@@ -242,7 +243,7 @@ def test_the_launch_files_that_ship_are_accepted(name):
 # Killing for real: the start runs in a process of its own, which sends itself SIGKILL on reaching a chosen line.
 
 WATCHED = {starting.__file__, training_marker.__file__, sys.modules[Local.__module__].__file__}
-READING = {"open_run", "judge", "_read_audit", "__post_init__"}  # change nothing
+READING = {"open_run", "judge", "read_audit", "__post_init__"}  # change nothing
 
 
 def in_process(action, on_line=None) -> int:

@@ -46,7 +46,7 @@ def files(tmp_path, vertex) -> tuple[str, str]:
         "endpoint": vertex.url,
         "logging_endpoint": vertex.url,
     }
-    (tmp_path / "launch.yaml").write_text(json.dumps({"launch": launch}))
+    (tmp_path / "launch.yaml").write_text(json.dumps({"launch": launch, "gate": {"audit": False}}))
     return str(tmp_path / "train.yaml"), str(tmp_path / "launch.yaml")
 
 

@@ -36,7 +36,7 @@ def text_records(count: int) -> list[dict]:
 def asked(tmp_path, secret_file):
     """Flags of a run over a part of the demo, without speech and with the rules for detector: quick, and all else real."""
     write_manifest(tmp_path / "in", text_records(60))
-    job = {"detect": "rules", "sinks": {"slu": 1}}
+    job = {"detect": "rules", "sinks": {"slu": 1}, "audit": {"unmeasured": "allow"}}
     for name, values in (("job", job), ("train", TRAIN), ("launch", LAUNCH)):
         (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(values))
     run = ["--input", tmp_path / "in", "--output", tmp_path / "out", "--config", tmp_path / "job.yaml"]

@@ -1,0 +1,36 @@
+"""The section `audit` of a job: what a run must hold out against, and how much of it is attacked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sottovoce.models.evaluation.audit import TABLE
+from sottovoce.models.settings import require, resolve
+
+
+@dataclass(frozen=True)
+class AuditSettings:
+    """`max_risk`, by attack, is what the upper end of its risk may reach; each attack has a default of its own.
+
+    `unmeasured`: what is made of an attack that could not be measured. `records` are sampled, person by person, unless the
+    audit is a full one. `encoders` listen to voices; those that a package is missing for are left out, and named.
+    """
+
+    nightly: bool = True
+    max_risk: dict[str, float] = field(default_factory=dict)
+    unmeasured: Literal["refuse", "allow"] = "refuse"
+    records: int = 4000
+    speakers: int = 40
+    encoders: tuple[str, ...] = ("ge2e", "wespeaker", "eres2net", "prosody")
+
+    def __post_init__(self) -> None:
+        unknown = [name for name in self.max_risk if name not in TABLE]
+        require(
+            (not unknown, f"max_risk: {', '.join(unknown)}: no such attack; allowed: {', '.join(TABLE)}"),
+            (all(0 <= risk <= 1 for risk in self.max_risk.values()), "max_risk: must lie in [0, 1]"),
+            (self.records >= 1 and self.speakers >= 1, "records, speakers: must be at least 1"),
+        )
+
+    def allowed(self, attack: str) -> float:
+        return self.max_risk.get(attack, resolve(TABLE[attack]).max_risk)

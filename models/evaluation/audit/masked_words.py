@@ -1,0 +1,115 @@
+"""Reconstruction of masked words: what stands around a gap is used to guess what stood in it.
+
+The attacker has the release, and in clear the texts of half of the people, more than an outsider is likely to have. It
+learns there which values stand beside which words, P(value) * product of P(word at this place | value) with the counts
+smoothed, and names the likeliest value for each gap of the other people; then the halves change places. The control names
+the commonest value without a look at the gap: that some names are common is not the release's doing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sottovoce.models.evaluation.audit import Criterion
+from sottovoce.models.evaluation.audit.material import Gap, Material
+from sottovoce.models.evaluation.audit.trials import MIN_PEOPLE, NotApplicable, NotMeasurable, Outcome, Trials
+
+SMOOTHING = 0.1
+TOP = 10
+
+
+class MaskedWords:
+    criterion: ClassVar[Criterion] = "inference"
+    says = "has the release, and texts of other people in clear; guesses replaced words from the words around them"
+    max_risk: ClassVar[float] = 0.2
+
+    def outcomes(self, material: Material) -> dict[str, Outcome]:
+        if isinstance(material.gaps, NotMeasurable | NotApplicable):
+            return {"all sinks": material.gaps}
+        sinks = dict.fromkeys(gap.sink for gap in material.gaps)
+        found = {sink: _guessed([gap for gap in material.gaps if gap.sink == sink]) for sink in sinks}
+        return found or {"all sinks": NotApplicable("no word of the sampled records was replaced")}
+
+    def leaks_nothing(self, rng: np.random.Generator) -> Material:
+        return _invented(rng, told=False)
+
+    def leaks_by_design(self, rng: np.random.Generator) -> Material:
+        return _invented(rng, told=True)
+
+
+def _guessed(gaps: Sequence[Gap]) -> Outcome:
+    people = sorted({gap.person for gap in gaps})
+    if len(people) < MIN_PEOPLE:
+        return NotMeasurable(f"at least {MIN_PEOPLE} people with replaced words; there are {len(people)}")
+    half = {person: place % 2 for place, person in enumerate(people)}
+    hits, control, near = np.zeros(len(gaps)), np.zeros(len(gaps)), np.zeros(len(gaps))
+    for fold in (0, 1):
+        learned = _Contexts.of([gap for gap in gaps if half[gap.person] != fold])
+        for place, gap in enumerate(gaps):
+            if half[gap.person] == fold:
+                by_context, by_count = learned.scores(gap), learned.log_counts
+                hits[place], near[place] = _rank_1(learned, by_context, gap.value)
+                control[place], _ = _rank_1(learned, by_count, gap.value)
+    return Trials(
+        hits, control, [gap.person for gap in gaps], {f"true value among the first {TOP}": float(near.mean())}
+    )
+
+
+@dataclass(frozen=True, repr=False)
+class _Contexts:
+    """Which values stand beside which words, in texts that the attacker has in clear."""
+
+    values: dict[str, int]
+    log_counts: np.ndarray
+    beside: dict[tuple[int, str], Counter[int]]
+    words: int
+
+    @classmethod
+    def of(cls, gaps: Sequence[Gap]) -> _Contexts:
+        values = {value: place for place, value in enumerate(sorted({gap.value for gap in gaps}))}
+        counts = np.zeros(len(values))
+        beside: dict[tuple[int, str], Counter[int]] = {}
+        for gap in gaps:
+            counts[values[gap.value]] += 1
+            for feature in _features(gap):
+                beside.setdefault(feature, Counter())[values[gap.value]] += 1
+        return cls(values, np.log(counts), beside, len(beside) + 1)
+
+    def scores(self, gap: Gap) -> np.ndarray:
+        scores, counts = self.log_counts.copy(), np.exp(self.log_counts)
+        for feature in _features(gap):
+            seen = np.zeros(len(counts))
+            for value, count in self.beside.get(feature, {}).items():
+                seen[value] = count
+            scores += np.log((seen + SMOOTHING) / (counts + SMOOTHING * self.words))
+        return scores
+
+
+def _features(gap: Gap) -> list[tuple[int, str]]:
+    before = [(-1 - place, word) for place, word in enumerate(reversed(gap.before))]
+    return before + [(1 + place, word) for place, word in enumerate(gap.after)]
+
+
+def _rank_1(learned: _Contexts, scores: np.ndarray, value: str) -> tuple[float, bool]:
+    """(the share of right ones among the best, whether the true value is among the first few)."""
+    if value not in learned.values:
+        return 0.0, False
+    own = scores[learned.values[value]]
+    ahead, equal = np.count_nonzero(scores > own), np.count_nonzero(scores == own)
+    return (1.0 / equal if ahead == 0 else 0.0), bool(ahead < TOP)
+
+
+def _invented(rng: np.random.Generator, told: bool) -> Material:
+    """Ten values; the word before the gap is the value's own, or any."""
+    gaps = []
+    for person in range(60):
+        for _ in range(4):
+            value = int(rng.integers(10))
+            word = value if told else int(rng.integers(10))
+            gaps.append(Gap("slu", f"p{person}", ("call", f"cue{word}"), ("please",), f"value{value}"))
+    return Material((), gaps=gaps)

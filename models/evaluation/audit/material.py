@@ -1,0 +1,73 @@
+"""What an audit works on: the released records, what the attacker has besides, and the truth that only judges.
+
+As sensitive as the corpus: it joins released records to people. It lives in memory while an audit runs, and is not written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sottovoce.models.evaluation.attacks.slice_linkage import ReleasedSlice
+from sottovoce.models.evaluation.attacks.speaker_linkage import Recordings
+from sottovoce.models.evaluation.audit.trials import NotApplicable, NotMeasurable
+
+
+class _Hidden:
+    """Nothing of it shows in a log or an error."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: sensitive>"
+
+
+@dataclass(frozen=True, repr=False)
+class ReleasedText(_Hidden):
+    """The text of one released record, all turns of a dialogue together. `person` and `dialogue` are the truth."""
+
+    sink: str
+    text: str
+    person: str
+    dialogue: str
+    whole_dialogue: bool = False  # the record is all that was released of the dialogue
+
+
+@dataclass(frozen=True, repr=False)
+class KnownText(_Hidden):
+    """What the attacker knows in clear from elsewhere, and of whom. `dialogue` is None for a source of its own."""
+
+    person: str
+    text: str
+    dialogue: str | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class Gap(_Hidden):
+    """A value that was replaced: what stands around it in the release, and the value itself, which is the truth."""
+
+    sink: str
+    person: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    value: str
+
+
+Missing = NotMeasurable | NotApplicable
+NEEDS_CORPUS = NotMeasurable("the corpus (--input)")
+
+
+@dataclass(frozen=True, repr=False)
+class Material(_Hidden):
+    """A part that is not at hand is told by its reason instead."""
+
+    texts: Sequence[ReleasedText] | Missing
+    known: Sequence[KnownText] | Missing = NEEDS_CORPUS
+    gaps: Sequence[Gap] | Missing = NEEDS_CORPUS
+    slices: Sequence[ReleasedSlice] | Missing = NEEDS_CORPUS
+    voices: dict[str, Recordings] | Missing = NEEDS_CORPUS
+    sinks: tuple[str, ...] = ()  # of the run, in its order
+    named: bool = False  # whether it is known that the corpus tells its speakers apart
+
+    @classmethod
+    def without(cls, why: Missing, sinks: tuple[str, ...]) -> Material:
+        """Of a run that no attack can be tried on."""
+        return cls(why, why, why, why, why, sinks)

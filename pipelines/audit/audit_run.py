@@ -1,0 +1,173 @@
+"""One audit: gather what an attacker has and the truth, run every attack, write `audit.json` into private state.
+
+There, because whoever could write it beside the records could open the gate; and under the digest of the commit, because
+it speaks of those very records: after `sottovoce forget`, or a run that was replaced, it speaks of nothing.
+"""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from sottovoce.models.errors import RunError
+from sottovoce.models.evaluation.audit.judge import attacked, reasons_not_held
+from sottovoce.models.evaluation.audit.material import KnownText, Material
+from sottovoce.models.evaluation.audit.trials import NotApplicable, NotMeasurable
+from sottovoce.models.forget.whose import speaker_token
+from sottovoce.models.ledger.book import from_json
+from sottovoce.models.randomness import Secret
+from sottovoce.models.records import Utterance
+from sottovoce.models.runs.committed_run import CommittedRun
+from sottovoce.pipelines.audit.originals import gaps_of, known_half, names_people, originals_of, slices_of
+from sottovoce.pipelines.audit.released import Sample, sample_of
+from sottovoce.pipelines.audit.voices import voices_of
+from sottovoce.pipelines.local.read_locally import read_utterances
+from sottovoce.pipelines.sanitize.job_file import JobFile, read_job
+from sottovoce.pipelines.sanitize.run_files import open_committed
+from sottovoce.pipelines.sanitize.run_folder import RunFolder, write_json
+from sottovoce.transforms.read.corpus import open_corpus
+
+VERSION = 1
+SPEECH = "stt_am"
+NO_INDEX = NotMeasurable("the index of the run, to know what belongs together (forget: on)")
+NO_SPEECH = NotApplicable("the run releases no speech")
+OWNED_BY_NOBODY = NotApplicable("the records of the run belong to nobody: what bounds them stands in the ledger")
+# What the attacker's own copy of the chain, and the reading of the corpus, take from the job that the run was made by.
+OF_THE_RUN = ("audit", "align", "voice", "mask", "relisten", "replace", "slice", "audio")
+OF_READING = ("format", "columns", "language")
+
+
+@dataclass(frozen=True)
+class AuditRequest:
+    """`corpus` and `secret` tell which record was made of what; without them some attacks cannot be judged."""
+
+    run_uri: str
+    job: JobFile
+    corpus: str | None = None
+    secret: Secret | None = None
+    auxiliary: str | None = None
+    full: bool = False
+
+
+def audit(request: AuditRequest, folder: RunFolder, told: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+    """The content of `audit.json`, which is written first."""
+    began = time.monotonic()
+    run = open_committed(folder.uri)
+    run.verify()
+    settings = request.job.sections["audit"]
+    told("reading the run")
+    material, sampled = gather(request, folder, run)
+    results, fitness = attacked(material, settings, told)
+    reasons = reasons_not_held(results, settings.unmeasured)
+    content = {
+        "version": VERSION,
+        "run_id": run.run_id,
+        "commit": run.digest,
+        "created": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "full": request.full,
+        "sampled": sampled,
+        "unmeasured": settings.unmeasured,
+        "held": not reasons,
+        "reasons": reasons,
+        "results": results,
+        "calibration": fitness,
+        "seconds": round(time.monotonic() - began, 1),
+    }
+    write_json(folder.places.audit, content)
+    return content
+
+
+def gather(request: AuditRequest, folder: RunFolder, run: CommittedRun) -> tuple[Material, dict[str, int]]:
+    settings, sinks = request.job.sections["audit"], tuple(run.record["counts"]["rows"])
+    if _belongs_to_nobody(run):
+        return Material.without(OWNED_BY_NOBODY, sinks), {"people": 0, "of_people": 0, "records": 0}
+    sample = sample_of(folder, run, None if request.full else settings.records)
+    if sample is None:
+        return Material.without(NO_INDEX, sinks), {"people": 0, "of_people": 0, "records": 0}
+    texts = sample.texts()
+    sampled = {"people": len(sample.people), "of_people": sample.of_people, "records": len(texts)}
+    speech = SPEECH in sinks
+    parts: dict[str, Any] = {} if speech else {"slices": NO_SPEECH, "voices": NO_SPEECH}
+    if request.corpus is not None and request.secret is not None:
+        parts |= _with_corpus(request, sample, request.secret, request.corpus, speech)
+    if request.auxiliary is not None and request.secret is not None:
+        parts["known"] = _auxiliary(request.auxiliary, request.secret, sample)
+    return Material(texts, sinks=sinks, **parts), sampled
+
+
+def _with_corpus(request: AuditRequest, sample: Sample, secret: Secret, corpus: str, speech: bool) -> dict[str, Any]:
+    job = request.job
+    reading = job.sections["input"]
+    utterances = [u for u in read_utterances(corpus, reading.format, reading.naming) if isinstance(u, Utterance)]
+    originals = originals_of(utterances, secret, sample.people)
+    if not originals:
+        raise RunError(f"{corpus}: nobody in it is in the run; give the corpus and the secret that the run was made of")
+    named = names_people(utterances)
+    parts: dict[str, Any] = {
+        "named": named,
+        "known": known_half(originals, secret) if named else NotMeasurable("speaker ids in the corpus"),
+        "gaps": gaps_of(sample, originals, secret),
+    }
+    if speech:
+        roots = open_corpus(corpus, reading.format, reading.naming).audio_roots(reading.audio_roots)
+        limit = None if request.full else job.sections["audit"].speakers
+        parts["slices"] = slices_of(sample, originals, secret, request.full)
+        parts["voices"] = voices_of(sample, originals, secret, job, roots, limit)
+    return parts
+
+
+def _auxiliary(source: str, secret: Secret, sample: Sample) -> list[KnownText]:
+    found = [u for u in read_utterances(source) if isinstance(u, Utterance) and u.speaker_id is not None]
+    known = [KnownText(speaker_token(secret, str(u.speaker_id)), u.text) for u in found]
+    return [text for text in known if text.person in sample.people]
+
+
+def _belongs_to_nobody(run: CommittedRun) -> bool:
+    ledger = from_json(run.read("ledger.json").decode())
+    return any(row["stage"] == "rewrite" and row["mechanism"].startswith("crowd") for row in ledger["mechanisms"])
+
+
+def job_of_run(run_uri: str, config: str | None, assignments: list[str]) -> JobFile:
+    """The job that says how to audit: the one that is given, else the one that the run was made by, as far as it is
+    published."""
+    if config is not None:
+        return read_job(config, assignments)
+    published: dict[str, Any] = yaml.safe_load(open_committed(run_uri).read("config.yaml"))
+    given = {name: published[name] for name in OF_THE_RUN if name in published}
+    given["input"] = {name: value for name, value in (published.get("input") or {}).items() if name in OF_READING}
+    return read_job(None, assignments, given)
+
+
+def lines(content: dict[str, Any]) -> Iterator[str]:
+    """For people: what each attack reached, whether the attackers are fit, and the verdict."""
+    sampled = content["sampled"]
+    yield (
+        f"attacked {content['run_id']}: {sampled['records']} records of {sampled['people']} people "
+        f"(of {sampled['of_people']} in the run)"
+    )
+    yield f"{'attack':<23} {'where':<10} {'attack':>7} {'control':>8} {'risk':>7}  {'95 %':<16} {'allowed':>7}  verdict"
+    for row in content["results"]:
+        if "risk" in row:
+            risk = row["risk"]
+            between = f"{risk['low']:.3f} to {risk['high']:.3f}"
+            yield (
+                f"{row['attack']:<23} {row['where']:<10} {row['attack_rate']['value']:>7.3f} "
+                f"{row['control_rate']['value']:>8.3f} {risk['value']:>7.3f}  {between:<16} {row['allowed']:>7g}  "
+                f"{row['verdict']}" + (f": {row['why']}" if "why" in row else "")
+            )
+        else:
+            yield f"{row['attack']:<23} {row['where']:<10} {row['verdict']}: {row['why']}"
+    for row in content["calibration"]:
+        nothing, everything = row["risk_where_nothing_leaks"], row["risk_where_all_leaks"]
+        fit = "is fit" if row["fit"] else "IS NOT FIT"
+        yield f"the attacker {fit}: {row['attack']:<23} {nothing:>6.3f} where nothing leaks, {everything:.3f} where all does"
+    if content["held"]:
+        yield "held"
+    else:
+        yield "did not hold:"
+        yield from (f"  {reason}" for reason in content["reasons"])

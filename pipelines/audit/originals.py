@@ -1,0 +1,120 @@
+"""What only the operator can say: which original utterance a released record was made of.
+
+Row ids are keyed hashes, so whoever has the corpus and the secret computes them again. With that, words that were
+replaced are told from those that were kept, and slices of one utterance are found.
+"""
+
+from __future__ import annotations
+
+import difflib
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sottovoce.models.evaluation.attacks.slice_linkage import ReleasedSlice
+from sottovoce.models.evaluation.audit.material import Gap, KnownText
+from sottovoce.models.forget.whose import part_of_utterance
+from sottovoce.models.randomness import Secret
+from sottovoce.models.records import AudioRef, Utterance
+from sottovoce.models.speech import audio
+from sottovoce.models.speech.voice.from_text import slice_id
+from sottovoce.pipelines.audit.released import Sample
+from sottovoce.transforms.sinks import sink_class
+from sottovoce.transforms.sinks.sink import ReplacedText
+
+TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[^\w\s]")
+AROUND = 2  # words on either side of a gap
+MAX_SLICED = 400  # utterances whose slices are listened to, unless the audit is a full one
+
+Originals = dict[str, list[Utterance]]  # by person
+
+
+def originals_of(utterances: Iterable[Any], secret: Secret, people: frozenset[str]) -> Originals:
+    found: Originals = {}
+    for utterance in utterances:
+        if isinstance(utterance, Utterance):
+            person = part_of_utterance(secret, utterance).speaker
+            if person in people:
+                found.setdefault(person, []).append(utterance)
+    return found
+
+
+def known_half(originals: Originals, secret: Secret) -> list[KnownText]:
+    """Every second dialogue of each person who has several, as it was said."""
+    known = []
+    for person, utterances in originals.items():
+        tokens = {u.dialogue_id: part_of_utterance(secret, u).dialogue for u in utterances}
+        given = set(sorted(tokens, key=lambda name: tokens[name])[1::2])
+        known += [KnownText(person, u.text, tokens[u.dialogue_id]) for u in utterances if u.dialogue_id in given]
+    return known
+
+
+def gaps_of(sample: Sample, originals: Originals, secret: Secret) -> list[Gap]:
+    """Every value of the sampled records that was replaced, in the sinks of text."""
+    gaps = []
+    for sink, rows in sample.rows.items():
+        branch = sink_class(sink)
+        if issubclass(branch, ReplacedText):
+            for person, utterance, text in _paired(branch, rows, originals, secret):
+                gaps += [Gap(sink, person, *found) for found in replaced(utterance.text, text)]
+    return gaps
+
+
+def _paired(
+    branch: type[ReplacedText], rows: Mapping[str, Mapping[str, Any]], originals: Originals, secret: Secret
+) -> Iterator[tuple[str, Utterance, str]]:
+    """(person, utterance, its released text)."""
+    turns: dict[str, list[tuple[str, Utterance]]] = {}
+    for person, utterances in originals.items():
+        for utterance in utterances:
+            name = branch.row(utterance, secret).columns["id"]
+            if name in rows:
+                turns.setdefault(name, []).append((person, utterance))
+    for name, own in turns.items():
+        own.sort(key=lambda pair: (pair[1].turn, pair[1].source.file, pair[1].source.line))
+        texts = [turn["text"] for turn in rows[name]["turns"]] if "turns" in rows[name] else [rows[name]["text"]]
+        if len(texts) == len(own):  # else turns were refused, and which is whose is not known
+            yield from ((person, utterance, text) for (person, utterance), text in zip(own, texts, strict=True))
+
+
+def replaced(original: str, released: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str]]:
+    """(what stands before, what stands after, the value) for each stretch of the original that the release lacks."""
+    said, shown = TOKEN.findall(original.lower()), TOKEN.findall(released.lower())
+    for kind, begin, end, shown_begin, shown_end in difflib.SequenceMatcher(None, said, shown, False).get_opcodes():
+        if kind in ("replace", "delete"):
+            before, after = shown[max(shown_begin - AROUND, 0) : shown_begin], shown[shown_end : shown_end + AROUND]
+            yield tuple(before), tuple(after), " ".join(said[begin:end])
+
+
+def slices_of(sample: Sample, originals: Originals, secret: Secret, full: bool) -> list[ReleasedSlice]:
+    """The released slices of utterances, in their places; the more slices an utterance has, the sooner it is taken."""
+    rows = sample.rows.get("stt_am", {})
+    cut = sorted((own for own in slices_by_utterance(rows, originals, secret).values()), key=len, reverse=True)
+    chosen = [own for own in cut if len(own) > 1][: None if full else MAX_SLICED]
+    return [
+        ReleasedSlice(row["text"], number, place, heard(row))
+        for number, own in enumerate(chosen)
+        for place, row in enumerate(own)
+    ]
+
+
+def slices_by_utterance(
+    rows: Mapping[str, Mapping[str, Any]], originals: Originals, secret: Secret
+) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
+    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for utterance in (utterance for own in originals.values() for utterance in own):
+        for number in range(len(rows)):
+            row = rows.get(slice_id(secret, utterance, number))
+            if row is None:
+                break
+            found.setdefault((utterance.dialogue_id, utterance.id), []).append(row)
+    return found
+
+
+def heard(row: Mapping[str, Any]) -> audio.Speech:
+    return audio.load(AudioRef("slice.flac"), lambda _: io.BytesIO(row["audio"]["bytes"]))
+
+
+def names_people(utterances: Sequence[Utterance]) -> bool:
+    return any(utterance.speaker_id is not None for utterance in utterances)

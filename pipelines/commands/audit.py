@@ -1,0 +1,59 @@
+"""`sottovoce audit`: attack a committed run with what an outsider could have, and say whether it held."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+EXAMPLES = """\
+  sottovoce audit --run out/run-0123456789ab --input corpus
+  sottovoce audit --run out/run-0123456789ab --input corpus --auxiliary posts.jsonl --secret-file secret
+  sottovoce audit --run out/run-0123456789ab --input corpus --set audit.max_risk='{singling_out: 0.1}' --json
+  sottovoce audit --run out/run-0123456789ab --input corpus --full
+
+The corpus and the secret only judge the guesses; without --input, attacks that need it are not measurable. What was found
+is kept in OUT/private/runs/RUN/audit.json, where the gate before training reads it: counts and rates, nobody's words or id.
+Exit codes:
+  0   the run held
+  1   the audit could not be made
+  2   the settings are wrong
+  3   the run did not hold, or an attack could not be measured (audit.unmeasured: refuse)
+"""
+EXIT_FELL = 3
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--run", required=True, metavar="OUT/ID", help="the committed run")
+    parser.add_argument("--input", metavar="CORPUS", help="the corpus that the run was made of")
+    parser.add_argument("--secret-file", metavar="F", help="the secret of the run; needed unless OUT keeps its own")
+    parser.add_argument(
+        "--auxiliary", metavar="CORPUS", help="what the attacker knows of the same speaker ids from elsewhere"
+    )
+    parser.add_argument(
+        "--config", metavar="JOB.yaml", help="the job, with its `audit` section (default: the run's own)"
+    )
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change one value of the job")
+    parser.add_argument("--full", action="store_true", help="attack every record: for releases")
+    parser.add_argument("--json", action="store_true", help="print the content of audit.json")
+
+
+def run(args: argparse.Namespace) -> int:
+    from sottovoce.pipelines.local.beam_alone import import_beam_alone
+
+    import_beam_alone("direct", args.config, sys.argv)
+
+    from sottovoce.pipelines.audit.audit_run import AuditRequest, audit, job_of_run, lines
+    from sottovoce.pipelines.sanitize.one_secret import secret_for
+    from sottovoce.pipelines.sanitize.run_folder import open_run
+
+    folder = open_run(args.run)
+    job = job_of_run(folder.uri, args.config, args.set)
+    needed = args.input is not None or args.auxiliary is not None
+    secret = secret_for(folder.places.output.uri, args.secret_file) if needed else None
+    request = AuditRequest(folder.uri, job, args.input, secret, args.auxiliary, args.full)
+    content = audit(request, folder, lambda step: print(f"audit: {step}", file=sys.stderr))
+    print(json.dumps(content, indent=2) if args.json else "\n".join(lines(content)))
+    if not args.json:
+        print(f"kept in {folder.places.audit}")
+    return 0 if content["held"] else EXIT_FELL
