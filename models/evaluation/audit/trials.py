@@ -70,8 +70,12 @@ def figures(trials: Trials, seed: int = 0) -> Figures:
     hits, control = (np.bincount(owner, weights=values) for values in (trials.hits, trials.control))
     attack, by_chance = float(hits.sum() / counts.sum()), float(control.sum() / counts.sum())
     typical = counts.mean()
-    added = [np.append(values, more) for values, more in ((counts, [typical] * 2), (hits, [typical, 0.0]))]
-    drawn_hits, drawn_control = _drawn(*added, np.append(control, [typical * by_chance] * 2), seed)
+    drawn_hits, drawn_control = _drawn(
+        np.append(counts, [typical, typical]),
+        np.append(hits, [typical, 0.0]),
+        np.append(control, [typical * by_chance] * 2),
+        seed,
+    )
     drawn_risk = (drawn_hits - drawn_control) / np.maximum(1 - drawn_control, 1e-12)
     return Figures(
         interval(attack, drawn_hits),
