@@ -34,6 +34,16 @@ class RunError(SottovoceError):
     """A run is locked, stopped, not committed, or its output is damaged."""
 
 
+class PackageMissing(RunError):
+    """A package that the job needs is not there: a fault of the machine, and of no record."""
+
+    def __init__(self, name: str | None):
+        super().__init__(f"{name or 'a package'} is not installed; pip install it wherever the run works")
+
+    def __reduce__(self) -> tuple[type[RunError], tuple[object, ...]]:
+        return RunError, self.args  # an error of a worker travels by pickle
+
+
 class Refusal(SottovoceError):
     """A record is turned away. Takes no message on purpose: free text is where record content would leak.
 

@@ -36,6 +36,7 @@ class OutputSettings:
 @dataclass(frozen=True)
 class LimitSettings:
     max_failures: int | float | None = 0.5
+    all_refused: bool = False  # whether a run of which nothing is left is committed all the same
 
     def __post_init__(self) -> None:
         limit = self.max_failures

@@ -8,6 +8,7 @@ import errno
 import logging
 import math
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -224,6 +225,10 @@ def _progress(directory: str | None, corpus: Corpus, max_failures: int | float |
 
 # What the system says when nothing can be written: the next command is then not a question of the records.
 UNWRITABLE = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)))
+# As our own errors say it, and nothing wider: the rest of the words may quote a record.
+NOT_INSTALLED = re.compile(
+    r"[\w.-]+ is not installed; pip install (?:'sottovoce\[\w+\]'|--no-deps [\w.=]+|it wherever the run works)"
+)
 
 
 def _explain(error: Exception, progress_dir: str | None, run: Run) -> RunError:
@@ -234,6 +239,8 @@ def _explain(error: Exception, progress_dir: str | None, run: Run) -> RunError:
             f"a worker could not write or read a file ({unwritable[0]}); nothing was committed. Make room, or give it the "
             f"rights, in {run.request.output} and {tempfile.gettempdir()}; then run the same command again"
         )
+    if missing := NOT_INSTALLED.search(words):
+        return RunError(f"{missing[0]}; nothing was committed")
     if SecretUnavailable.__name__ in words:
         return RunError(
             f"a worker could not read the secret ({run.request.secret.reference}), or found another one there; nothing was "

@@ -20,7 +20,7 @@ from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.runs.places import FAILURES, STATE
 from sottovoce.models.settings import FAMILIES
 from sottovoce.models.text.rewrite import NONE, ReleasesTemplates
-from sottovoce.pipelines.sanitize.job_file import JobFile
+from sottovoce.pipelines.sanitize.job_file import JobFile, LimitSettings
 from sottovoce.pipelines.sanitize.report import FailureSummary, failure_summaries, report_of
 from sottovoce.pipelines.sanitize.run_folder import RunFolder, read_json, write_json
 from sottovoce.pipelines.sanitize.show_progress import exceeds
@@ -46,7 +46,7 @@ def write_results(job: Job, job_file: JobFile, folder: RunFolder, duration_s: fl
     failed = sum(shard["rows"] for shard in shards if shard["sink"] == FAILURES)
     read = tally["stages"].get("read", {}).get("received", 0)
     refused = failure_summaries(failures)
-    _refuse_useless(job, job_file.sections["limits"].max_failures, read, failed, refused)
+    _refuse_useless(job, job_file.sections["limits"], read, failed, refused)
     created = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     entries = [*ledger_entries(job, tally["slots"]), *_ledger_of_released_again(job, again)]
     crowd_only = releases_templates(job.rewrite)  # then it serves every sink of the run
@@ -82,19 +82,18 @@ def write_results(job: Job, job_file: JobFile, folder: RunFolder, duration_s: fl
     return record
 
 
-def _refuse_useless(
-    job: Job, limit: int | float | None, read: int, failed: int, refused: Iterable[FailureSummary]
-) -> None:
+def _refuse_useless(job: Job, limits: LimitSettings, read: int, failed: int, refused: Iterable[FailureSummary]) -> None:
     """A run that gives nobody anything is an error of the job or of the corpus, and a commit would hide it. A night may be
     empty: nothing was new."""
     if not read and not job.nightly and not job.forgotten:
         raise RunError("the corpus holds no records; nothing was committed. Check --input and input.format")
-    everything = failed == read > 0 and not job.nightly and limit is not None
+    limit = limits.max_failures
+    everything = failed == read > 0 and not job.nightly and not limits.all_refused
     if everything or exceeds(failed, read, limit):
         reasons = ", ".join(f"{count} x {reason}" for reason, count in _by_reason(refused).items())
         allows = f"more than limits.max_failures ({limit}) allows"
         if everything:
-            allows = f"nothing is left, whatever limits.max_failures ({limit}) allows"
+            allows = "nothing is left (limits.all_refused=true commits it all the same)"
         raise RunError(
             f"{failed} of {read} records were refused ({reasons}), {allows}; nothing was committed. Which ones, with file and "
             f"line: {job.places.private(FAILURES)}"

@@ -42,6 +42,7 @@ class Analyze(Loose):
     return_decision_process: bool | int | None = None
     correlation_id: str | None = None
     allow_list: list[str] | None = None
+    ad_hoc_recognizers: list[Any] | None = None
 
 
 class Anonymize(Loose):
@@ -76,6 +77,10 @@ def router(questions: Questions) -> APIRouter:
         if not asked.language:
             raise problems.invalid("language", "No language provided")
         check_language(asked.language)
+        if asked.ad_hoc_recognizers:  # an answer without them would pass for one in which they found nothing
+            raise problems.invalid(
+                "ad_hoc_recognizers", "ad_hoc_recognizers: none; the service finds what its job names"
+            )
         if asked.entities and not set(asked.entities) & set(supported):
             raise problems.invalid("entities", NO_LANGUAGE)
         texts = [asked.text] if isinstance(asked.text, str) else asked.text

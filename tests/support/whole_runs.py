@@ -59,6 +59,9 @@ def _beside(folder: Path, record: dict) -> dict:
     return record | {"audio_filepath": str(copy)}
 
 
+UNLIMITED = ("--set", "limits.max_failures=null", "--set", "limits.all_refused=true")
+
+
 def _with_bad_records(arguments: tuple[object, ...]) -> list[str]:
     """Corpora of tests hold mostly bad records on purpose, which a run by default commits nothing of: no limit, unless named."""
     words = [str(argument) for argument in arguments]
@@ -66,7 +69,7 @@ def _with_bad_records(arguments: tuple[object, ...]) -> list[str]:
         "max" in word and "failures" in word for word in words
     )
     at = words.index("--") if "--" in words else len(words)
-    return words[:at] + ["--set", "limits.max_failures=null"] * unlimited + words[at:]
+    return words[:at] + [*UNLIMITED] * unlimited + words[at:]
 
 
 def sottovoce(*arguments: object, check: bool = True) -> subprocess.CompletedProcess:

@@ -24,7 +24,7 @@ from apache_beam.metrics import Metrics
 from apache_beam.pipeline import AppliedPTransform, PipelineVisitor
 from apache_beam.runners.common import DoFnSignature
 
-from sottovoce.models.errors import DEBUG, RunError, SottovoceError, reason_of, told_by_place
+from sottovoce.models.errors import DEBUG, PackageMissing, RunError, SottovoceError, reason_of, told_by_place
 from sottovoce.models.forget.whose import OwnedFailure, Part, part_of_utterance
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Source, Utterance
@@ -155,6 +155,8 @@ class _Run(beam.DoFn):
         for item in batch:
             try:
                 yield item, self._step.one(item)
+            except (ImportError, RunError) as error:  # no fault of the item: every other would be refused with it
+                raise _of_the_machine(error) from None
             except Exception as error:  # noqa: BLE001 - whatever went wrong, nothing of the item may get out
                 yield item, error
 
@@ -162,9 +164,15 @@ class _Run(beam.DoFn):
         """The outcomes of a step that takes whole batches; None where it cannot, or where one item spoils the batch."""
         try:
             outcomes = self._step.many(batch)
+        except (ImportError, RunError) as error:
+            raise _of_the_machine(error) from None
         except Exception:  # noqa: BLE001 - each item is then tried alone, and the bad one is told from its neighbours
             return None
         return outcomes if outcomes is not None and len(outcomes) == len(batch) else None
+
+
+def _of_the_machine(error: ImportError | RunError) -> RunError:
+    return PackageMissing(error.name) if isinstance(error, ImportError) else error
 
 
 def scrub_errors(pipeline: beam.Pipeline) -> None:
@@ -220,5 +228,7 @@ def _without_words() -> Iterator[None]:
         yield
     except SottovoceError:
         raise  # our own messages name things of the job, never of a record
+    except ImportError as error:
+        raise PackageMissing(error.name) from None
     except Exception as error:  # noqa: BLE001
         raise RunError(told_by_place(error)) from None

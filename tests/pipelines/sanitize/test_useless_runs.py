@@ -26,13 +26,23 @@ from sottovoce.pipelines.sanitize.run import _explain
         ([{"text": "hello", "dialogue_id": "1"}, "no", "no"], "2 of 3 records were refused"),
     ],
 )
-def test_a_run_that_refuses_too_much_commits_nothing_and_says_why(tmp_path, records, words):
+@pytest.mark.parametrize("limit", [0.5, "null"])
+def test_a_run_that_refuses_too_much_commits_nothing_and_says_why(tmp_path, records, words, limit):
+    if limit == "null" and len(records) == 3:
+        pytest.skip("no limit was asked for, and something is left")
     manifest = write_manifest(tmp_path / "in", records) if records else tmp_path / "empty.jsonl"
     manifest.touch()
     default = read_job(None).sections["limits"].max_failures
     assert default == 0.5
     done = sottovoce(
-        "sanitize", "--input", manifest, "--output", tmp_path / "out", "--max-failures", default, check=False
+        "sanitize",
+        "--input",
+        manifest,
+        "--output",
+        tmp_path / "out",
+        "--set",
+        f"limits.max_failures={limit}",
+        check=False,
     )
     assert done.returncode == 1 and words in done.stderr and "nothing was committed" in done.stderr
     assert not list((tmp_path / "out").glob("*/_COMMITTED.json"))

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
+import ssl
+import subprocess
+import sys
+import time
 from pathlib import Path
 
+import httpx
 import pytest
-from service import serving, settings
+from loopback import free_ports
+from service import QUICK, serving, settings
 
 from sottovoce.models.errors import SettingsError
 from sottovoce.pipelines.service.tokens import add_token, read_tokens
@@ -75,3 +83,62 @@ def test_every_answer_has_an_id_of_ours_and_safe_headers():
             assert "server" not in answer.headers
         chosen = client.get("/health", headers={"X-Request-Id": "mine"})
         assert chosen.headers["x-request-id"] != "mine", "what a caller chose would be written down"
+
+
+@pytest.mark.slow
+def test_with_a_certificate_it_speaks_tls_and_nothing_else(tmp_path):
+    cert, key = self_signed(tmp_path)
+    (port,) = free_ports(1)
+    command = [sys.executable, "-m", "sottovoce.pipelines.cli", "serve", "--text-only", "--port", str(port)]
+    command += ["--set", QUICK[0], "--tls-cert", str(cert), "--tls-key", str(key)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    trusting = ssl.create_default_context(cafile=str(cert))
+    try:
+        with httpx.Client(base_url=f"https://localhost:{port}", verify=trusting, trust_env=False) as client:
+            until_up(client, process)
+            assert client.post("/v1/replace", json={"text": "call alice", "strategy": "redact"}).status_code == 200
+        with pytest.raises(httpx.ConnectError), httpx.Client(trust_env=False) as stranger:
+            stranger.get(f"https://localhost:{port}/health")  # nobody whom it trusts signed this
+        with pytest.raises(httpx.TransportError), httpx.Client(trust_env=False) as plain:
+            plain.get(f"http://localhost:{port}/health")
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, log = process.communicate(timeout=60)
+    assert f"https://127.0.0.1:{port}" in log
+
+
+def until_up(client, process):
+    for _ in range(1200):
+        assert process.poll() is None, process.stderr.read()
+        with contextlib.suppress(httpx.TransportError):
+            assert client.get("/health").status_code == 200
+            return
+        time.sleep(0.1)
+    raise AssertionError("the service did not come up")
+
+
+def self_signed(folder):
+    import datetime
+
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.datetime.now(datetime.timezone.utc)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    form = serialization.PrivateFormat.PKCS8
+    (folder / "cert.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    (folder / "key.pem").write_bytes(key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()))
+    return folder / "cert.pem", folder / "key.pem"

@@ -1,12 +1,16 @@
 import logging
+import pickle
+from types import SimpleNamespace
 
 import apache_beam as beam
+import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.testing.util import assert_that, equal_to
 
-from sottovoce.models.errors import Refusal
+from sottovoce.models.errors import PackageMissing, Refusal
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Source, Utterance
+from sottovoce.pipelines.sanitize.run import _explain
 from sottovoce.transforms.engine.stage import FAILURES, PASSED, TALLY, Step, _Run
 
 SECRET = Secret(b"a secret of the test run")
@@ -55,6 +59,27 @@ def test_one_bad_item_does_not_cost_its_neighbours_in_either_mode():
         assert out[PASSED] == [[0, 2]]
         reasons = [(failure.line, failure.reason) for failure in out[FAILURES][0]]
         assert reasons == [(2, "too_odd"), (4, "too_odd"), (5, "unexpected_ValueError"), (6, "too_odd")]
+
+
+class NeedsPackage(Step):
+    name = "needs"
+
+    def one(self, utterance):
+        import no_such_package_here  # noqa: F401
+
+
+class NeedsPackageInBatches(NeedsPackage):
+    def many(self, utterances):
+        return [self.one(utterance) for utterance in utterances]
+
+
+@pytest.mark.parametrize("step", [NeedsPackage(), NeedsPackageInBatches()])
+def test_a_package_that_is_missing_ends_the_run_and_refuses_no_record(step):
+    with pytest.raises(PackageMissing, match="no_such_package_here is not installed; pip install") as told:
+        run(step)
+    explained = _explain(RuntimeError(f"in a worker: {told.value} [while running 'x']"), None, SimpleNamespace())
+    assert str(explained) == f"{told.value}; nothing was committed"
+    assert str(pickle.loads(pickle.dumps(told.value))) == str(told.value)
 
 
 def test_a_failure_shows_nothing_of_the_record():
