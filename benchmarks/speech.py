@@ -37,7 +37,7 @@ def main() -> None:
 
 def load_of(job: Any, input_uri: str) -> Any:
     from sottovoce.transforms.read.corpus import open_corpus
-    from sottovoce.transforms.speech.load import LoadAudio
+    from sottovoce.transforms.speech.stages import LoadAudio
 
     roots = open_corpus(input_uri).audio_roots(job.sections["input"].audio_roots)
     return LoadAudio(roots, job.sections["audio"])

@@ -41,10 +41,6 @@ class CorpusFile:
     def __repr__(self) -> str:
         return f"<CorpusFile: {self.label}>"
 
-    @property
-    def folder(self) -> str:
-        return self.uri.rpartition("/")[0]
-
     def place(self, line: int) -> str:
         """Names one line for good: more files beside this one next night do not change it."""
         return f"{self.name}:{line}"

@@ -84,7 +84,7 @@ def _checked(
     path = fields.get("audio_filepath")
     text = _text(fields.get("text"), has_audio=audio is not None or path is not None)
     if audio is None and path is not None:
-        audio = audio_reference(audio_uri(path, file.folder), fields)
+        audio = audio_reference(audio_uri(path, file), fields)
     turn = _turn(fields.get("turn"))
     own_id = identifier(fields.get("id"))
     dialogue_id = identifier(fields.get("dialogue_id")) or own_id  # a record that names itself is a dialogue of its own
@@ -200,11 +200,11 @@ def _channel(value: Any) -> int | None:
     return value if type(value) is int and 0 <= value < MAX_CHANNELS else None
 
 
-def audio_uri(path: Any, folder: str) -> str:
+def audio_uri(path: Any, file: CorpusFile) -> str:
     """Relative paths are relative to the file that names them."""
     if not isinstance(path, str) or not path.strip() or "\0" in path or _surrogate(path):
         raise AudioPathMalformed
-    return path if path.startswith("/") or "://" in path else f"{folder}/{path}"
+    return path if path.startswith("/") or "://" in path else f"{file.uri.rpartition('/')[0]}/{path}"
 
 
 def _seconds(value: Any, refusal: type[Exception]) -> float | None:

@@ -80,7 +80,7 @@ def _row(file: CorpusFile, line: Line) -> Row:
     if table == WAVS:
         if value.endswith("|"):
             return Row(table, key, (), line.number, AudioIsCommand.code)
-        return Row(table, key, (audio_uri(value, file.folder),), line.number)
+        return Row(table, key, (audio_uri(value, file),), line.number)
     columns = _columns(value)
     if table == SEGMENTS:
         return _segment(key, columns, line.number)

@@ -141,7 +141,7 @@ def _audio(value: Any, fields: dict[str, Any], group: Group, file: CorpusFile, n
     path = value.get("path") if isinstance(value, dict) else value
     if path is None:
         return None
-    return audio_reference(audio_uri(path, file.folder), fields)
+    return audio_reference(audio_uri(path, file), fields)
 
 
 def _slot_list(value: Any) -> Any:

@@ -28,12 +28,17 @@ from sottovoce.models.speech.audio_refusals import (
     DurationMismatch,
     SegmentOutsideAudio,
 )
-from sottovoce.models.speech.ffmpeg import as_wav, is_container
+from sottovoce.models.speech.ffmpeg import as_wav
 
 MIN_RATE_HZ, MAX_RATE_HZ = 6_000, 384_000
 MAX_SAMPLES = 1 << 25  # over all channels of what is wanted: 120 s of five channels at 48 kHz
 BLOCK_SAMPLES = 1 << 20  # decoded at a time, over all channels
 SEGMENT_TOLERANCE_S = 0.02  # segment times are written with two decimals
+# (place in the file, bytes there): MP4 and its kin, Matroska and WebM, ASF, AMR, ADTS
+CONTAINERS = (
+    (4, b"ftyp"), (0, b"\x1aE\xdf\xa3"), (0, b"0&\xb2u\x8ef\xcf\x11"), (0, b"#!AMR"),
+    (0, b"\xff\xf1"), (0, b"\xff\xf9"), (0, b"ADIF"),
+)  # fmt: skip
 PIPED_BYTES = 0x7FFF0000  # writers that cannot seek back leave the length at its maximum: not a truncation
 
 Channel = int | Literal["left", "right", "split"] | None  # None: there must be one, or all must be the same
@@ -43,7 +48,7 @@ def decode(file: Any, ref: AudioRef, min_s: float, max_s: float, channel: Channe
     """(float32 samples of one channel, rate in Hz) of what `ref` asks for, or a Refusal."""
     import soundfile
 
-    if is_container(file):
+    if _is_container(file):
         file = as_wav(file, 2 * MAX_SAMPLES)
     quiet = _Quiet(file)
     try:
@@ -66,6 +71,13 @@ def decode(file: Any, ref: AudioRef, min_s: float, max_s: float, channel: Channe
         if quiet.failed or len(samples) < count:
             raise AudioTruncated
         return samples, sound.samplerate
+
+
+def _is_container(file: Any) -> bool:
+    """Whether ffmpeg is needed, by the first bytes."""
+    head = file.read(16)
+    file.seek(0)
+    return any(head[place : place + len(sign)] == sign for place, sign in CONTAINERS)
 
 
 def wanted_channel(channel: Channel, ref: AudioRef, channels: int) -> int | None:

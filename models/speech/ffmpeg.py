@@ -14,21 +14,9 @@ from typing import Any
 
 from sottovoce.models.speech.audio_refusals import AudioNeedsFfmpeg, AudioTooLarge, AudioUnreadable
 
-# (place in the file, bytes there): MP4 and its kin, Matroska and WebM, ASF, AMR, ADTS
-SIGNS = (
-    (4, b"ftyp"), (0, b"\x1aE\xdf\xa3"), (0, b"0&\xb2u\x8ef\xcf\x11"), (0, b"#!AMR"),
-    (0, b"\xff\xf1"), (0, b"\xff\xf9"), (0, b"ADIF"),
-)  # fmt: skip
 FORMATS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,asf,amr,aac"
 MAX_FILE_BYTES = 1 << 28
 LONGEST_S = 300
-
-
-def is_container(file: Any) -> bool:
-    """Whether ffmpeg is needed, by the first bytes."""
-    head = file.read(16)
-    file.seek(0)
-    return any(head[place : place + len(sign)] == sign for place, sign in SIGNS)
 
 
 def as_wav(file: Any, most_bytes: int) -> io.BytesIO:

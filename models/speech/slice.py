@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 
 from sottovoce.models.errors import Refusal
-from sottovoce.models.records import Word
+from sottovoce.models.randomness import Secret
+from sottovoce.models.records import Utterance, Word
 from sottovoce.models.settings import require
 from sottovoce.models.speech.audio import Speech, with_level
 from sottovoce.models.speech.masked_words import MaskedWords, text_between
@@ -133,3 +134,8 @@ def text_of(text: str, words: Sequence[Word], group: tuple[int, int], masked: Ma
     while end < following and not text[end].isspace():
         end += 1
     return text_between(text, words[group[0]].begin, end, masked.removed)
+
+
+def slice_id(secret: Secret, utterance: Utterance, number: int) -> str:
+    """The name of a slice, under which it is released and, where it follows from its text alone, drawn."""
+    return secret.token("slice", utterance.dialogue_id, utterance.id, number)

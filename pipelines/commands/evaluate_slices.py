@@ -93,7 +93,7 @@ def _loaded(utterances: list[Any], args: argparse.Namespace) -> Any:
     from sottovoce.pipelines.sanitize.job_file import read_job
     from sottovoce.pipelines.studies.speech_study import speech_chain
     from sottovoce.transforms.read.corpus import open_corpus
-    from sottovoce.transforms.speech.load import LoadAudio
+    from sottovoce.transforms.speech.stages import LoadAudio
 
     job = read_job(args.config, args.set)
     roots = open_corpus(args.input).audio_roots(job.sections["input"].audio_roots)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # --help must not wait for Beam
     from sottovoce.models.speech.audio_roots import AudioRoots
     from sottovoce.transforms.engine.job import AudioSettings
-    from sottovoce.transforms.speech.load import LoadAudio
+    from sottovoce.transforms.speech.stages import LoadAudio
 
 
 def add_audio_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +40,6 @@ def audio_settings_of(args: argparse.Namespace, **more: Any) -> AudioSettings:
 
 def load_audio_of(input_uri: str, args: argparse.Namespace, **more: Any) -> LoadAudio:
     """How recordings of the corpus are read; `more` are settings of `audio` in a job."""
-    from sottovoce.transforms.speech.load import LoadAudio
+    from sottovoce.transforms.speech.stages import LoadAudio
 
     return LoadAudio(audio_roots_of(input_uri, args), audio_settings_of(args, **more))

@@ -87,7 +87,7 @@ def open_corpus(input_uri: str, format_name: str = AUTO, naming: Naming = Naming
         found, files = choose(entries, format_name, input_uri, how, _head)
         size = estimate(make_reader(found, PEEK_RECORDS, naming), files, open_file)
         # Below a folder that was typed lie all others.
-        own = [uri] if how == "folder" else [file.folder for file in files]
+        own = [uri] if how == "folder" else [file.uri.rpartition("/")[0] for file in files]
         folders = tuple(dict.fromkeys([*own, *([naming.audio_folder] if naming.audio_folder else [])]))
         known = fingerprint(files, open_file)
         return Corpus(found, files, size.text_only, known, size.records, size.text_bytes, folders, size.notes)

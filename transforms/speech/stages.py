@@ -9,18 +9,30 @@ from sottovoce.models.randomness import Secret
 from sottovoce.models.records import SpeechSlice, Utterance
 from sottovoce.models.settings import Spec
 from sottovoce.models.speech import audio, chain
-from sottovoce.models.speech.slice import Slice
+from sottovoce.models.speech.audio_roots import AudioRoots
+from sottovoce.models.speech.slice import Slice, slice_id
 from sottovoce.models.speech.spoken import Spoken
 from sottovoce.models.speech.voice import TakesBatches
-from sottovoce.models.speech.voice.from_text import slice_id, speak
+from sottovoce.models.speech.voice.from_text import speak
 from sottovoce.models.tally import Tally
 from sottovoce.models.text.chain import draws_of, without_coin
 from sottovoce.transforms.engine import members
-from sottovoce.transforms.engine.job import Job
+from sottovoce.transforms.engine.job import AudioSettings, Job
 from sottovoce.transforms.engine.stage import Stage, Step
-from sottovoce.transforms.speech.load import LoadAudio
+from sottovoce.transforms.read.corpus import OpenAudio
 from sottovoce.transforms.speech.set_aside import Sliced
 from sottovoce.transforms.write.rows import origin_of
+
+
+class LoadAudio:
+    """How a job reads a recording: from where it may, as long as it may be, in the channel of the speaker."""
+
+    def __init__(self, roots: AudioRoots, settings: AudioSettings):
+        self._open, self._channel = OpenAudio(roots), settings.channel
+        self._limits = audio.AudioLimits(max_s=settings.max_seconds)
+
+    def __call__(self, utterance: Utterance) -> audio.Speech:
+        return audio.load(utterance.audio, self._open, self._limits, self._channel)
 
 
 class LoadSpeech(Stage):

@@ -17,7 +17,7 @@ from sottovoce.models.speech.spoken import Spoken
 from sottovoce.transforms.engine import members
 from sottovoce.transforms.engine.job import Job
 from sottovoce.transforms.engine.stage import Stage, Step
-from sottovoce.transforms.speech.load import LoadAudio
+from sottovoce.transforms.speech.stages import LoadAudio
 
 
 class TranscribeUtterances(Stage):

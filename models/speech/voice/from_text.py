@@ -22,7 +22,7 @@ from sottovoce.models.speech.align.readings import Piece, TextNotPronounceable, 
 from sottovoce.models.speech.audio import Speech, level
 from sottovoce.models.speech.lexicon import Lexicon
 from sottovoce.models.speech.masked_words import MaskedWords
-from sottovoce.models.speech.slice import Slice, text_of
+from sottovoce.models.speech.slice import Slice, slice_id, text_of
 from sottovoce.models.speech.voice.opus_features import HOP, RATE_HZ
 from sottovoce.models.speech.voice.phone_track import PhoneTrack, repaused, track_of, without_words
 from sottovoce.models.speech.voice.prosody import Shared
@@ -33,11 +33,6 @@ if TYPE_CHECKING:
 
 PUBLIC = Shared(np.zeros((1, 3), np.float32), 1.0)  # of no source at all: the pool says everything
 LEVEL, PAUSE_RATE = 0.05, 0.13
-
-
-def slice_id(secret: Secret, utterance: Utterance, number: int) -> str:
-    """The name of a slice, under which it is released and, here, drawn."""
-    return secret.token("slice", utterance.dialogue_id, utterance.id, number)
 
 
 def words_of(text: str) -> tuple[Word, ...]:
