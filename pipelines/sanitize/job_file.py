@@ -20,6 +20,7 @@ from sottovoce.models.speech.slice import Slicer
 from sottovoce.models.speech.voice import SpeaksFromPhones
 from sottovoce.models.text.detect.labelled_slots import SlotSettings
 from sottovoce.models.text.replace import CountsCorpus
+from sottovoce.pipelines.observe.observing import ObserveSettings
 from sottovoce.transforms import sinks
 from sottovoce.transforms.engine.job import AudioSettings, InputSettings
 
@@ -73,7 +74,10 @@ SECTIONS: dict[str, type] = {
     "output": OutputSettings,
     "limits": LimitSettings,
     "audit": AuditSettings,
+    "observe": ObserveSettings,
 }
+
+UNCHANGING = ("nightly", "limits", "forget", "audit", "observe")  # no record depends on them
 
 # What belongs to a family and not to one of its members: it stays as it is when another member is named.
 SHARED: dict[str, type] = {"detect": SlotSettings}
@@ -91,9 +95,7 @@ class JobFile:
     @property
     def identity(self) -> dict[str, Any]:
         """What makes two runs the same one: all that changes a record. Where a night keeps its things does not."""
-        return {
-            key: value for key, value in self.resolved.items() if key not in ("nightly", "limits", "forget", "audit")
-        }
+        return {key: value for key, value in self.resolved.items() if key not in UNCHANGING}
 
     @property
     def members(self) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from sottovoce.models.secrets.secret_reference import SecretUnavailable
 from sottovoce.models.text.rewrite import NONE
 from sottovoce.pipelines.local.remembered_signatures import remembered_signatures
 from sottovoce.pipelines.nightly.finished_runs import finished_runs, state_tables
+from sottovoce.pipelines.observe.observing import Observers, RunFacts
 from sottovoce.pipelines.remote.beam_options import beam_options, gpu_hints
 from sottovoce.pipelines.remote.own_workers import only_own_workers
 from sottovoce.pipelines.remote.reachable import check_runner
@@ -43,6 +44,7 @@ from sottovoce.transforms.engine import progress
 from sottovoce.transforms.engine.job import Job
 from sottovoce.transforms.read.read_corpus import Corpus, open_corpus
 from sottovoce.transforms.sinks import TABLE, sink_class
+from sottovoce.transforms.write.rows import schema_of
 
 
 @dataclass(frozen=True)
@@ -109,20 +111,43 @@ def remember(run: Run, force: bool = False) -> Run:
 
 def execute(run: Run) -> dict[str, Any]:
     """Run the graph, write the results and commit them, as the one writer of the output. Returns the record of the commit."""
-    folder, job_file = run.folder, run.request.job_file
     check_runner(run.request.runner, run.options)
+    watching = Observers(run.request.job_file.sections["observe"], lambda: _facts(run))
+    began = time.monotonic()
+    watching.began()
+    try:
+        committed = _to_commit(run, watching, began)
+    except BaseException as error:
+        watching.ended(None, error, time.monotonic() - began)
+        raise
+    watching.ended(committed, None, time.monotonic() - began)
+    return committed
+
+
+def _to_commit(run: Run, watching: Observers, began: float) -> dict[str, Any]:
+    folder, job_file = run.folder, run.request.job_file
     folder.begin()
     run = without_the_forgotten(run)
     folder.write_text("config.yaml", yaml.safe_dump(published(job_file.resolved), sort_keys=False))
-    began = time.monotonic()
-    _run_graph(run, job_file.sections["limits"].max_failures)
+    with watching.phase("graph"):
+        _run_graph(run, job_file.sections["limits"].max_failures)
     try:
-        committed = write_results(run.job, job_file, folder, time.monotonic() - began)
+        with watching.phase("results"):
+            committed = write_results(run.job, job_file, folder, time.monotonic() - began)
     except DialoguesTaken:
         folder.remove_unused(run.job.nonce)
         raise
-    folder.commit(committed)
+    with watching.phase("commit"):
+        folder.commit(committed)
     return committed
+
+
+def _facts(run: Run) -> RunFacts:
+    columns = {
+        sink: tuple((field.name, str(field.type)) for field in schema_of(sink_class(sink).record_type))
+        for sink in run.job.sinks
+    }
+    return RunFacts(run.folder.name, run.request.input_uri, run.request.output, run.request.runner, columns)
 
 
 def without_the_forgotten(run: Run) -> Run:

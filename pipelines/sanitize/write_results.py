@@ -204,6 +204,7 @@ def published(resolved: Mapping[str, Any]) -> dict[str, Any]:
     """
     nightly = {key: value for key, value in (resolved.get("nightly") or {}).items() if key not in PLACES}
     changed = dict(resolved) | {"nightly": nightly}
+    changed.pop("observe", None)  # addresses of the operator's own machines
     read = dict(resolved.get("input") or {})
     if roots := read.get(ROOTS):
         changed["input"] = read | {ROOTS: len(roots)}
