@@ -27,7 +27,7 @@ from sottovoce.pipelines.audit.originals import Originals, heard, slices_by_utte
 from sottovoce.pipelines.audit.released import Sample
 from sottovoce.pipelines.sanitize.job_file import JobFile
 from sottovoce.pipelines.studies.speech_study import speech_chain
-from sottovoce.transforms.speech.load import LoadAudio
+from sottovoce.transforms.speech.stages import LoadAudio
 
 
 @dataclass(frozen=True, repr=False)
