@@ -4,11 +4,12 @@
     python tools/walk.py --files    # the files in the order in which they are first entered
     python tools/walk.py --all      # with what is done once for the run, after its last record
 
-A file is on the way once one of its functions runs between the parsing of the record's line and the commit. Not on it: what only
-runs while a module is imported, the job is checked, the graph is made or a model is loaded; the display, the observers, the guard and the memo
-for Beam, which stand beside; and what turns the counts of the whole run into ledger, report and cards, where no record is
-(`--all` counts it as well). A room is a folder below models/, transforms/ or pipelines/ (models/speech, transforms/engine): from
-one file to the next, in the order in which they are first entered, it changes or does not.
+A file is on the way once one of its functions runs between the parsing of the record's line and the commit. Not on it: what
+only runs while a module is imported, the job is checked, the graph is made or a model is loaded; the display, the
+observers, the guard and the memo for Beam, which stand beside; and what turns the counts of the whole run into ledger,
+report and cards, where no record is (`--all` counts it as well). A room is a folder below models/, transforms/ or
+pipelines/ (models/speech, transforms/engine): from one file to the next, in the order in which they are first entered, it
+changes or does not.
 """
 
 from __future__ import annotations
