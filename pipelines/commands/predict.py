@@ -17,6 +17,7 @@ EXAMPLES = """\
   echo "wake me at six" | sottovoce predict --model out/trained/RUN/model
   sottovoce predict --model out/trained/RUN/model --input sentences.txt > answers.jsonl
   sottovoce predict --model out/trained/RUN/model --arpa lm.arpa --sample 50000
+  sottovoce predict --model out/trained/RUN/model --traced am.pt2      # for torch.export.load, without sottovoce
 slu: a sentence a line, answered with its intent and slots. lm: a line, answered with its log probability and perplexity.
 dm: the turns of a dialogue, one a line, each answered with the act that should follow; an empty line begins another dialogue.
 am: the path of a recording a line, answered with what was said."""
@@ -28,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sample", type=int, default=20_000, metavar="N", help="--arpa: lines made up by the model (20000)"
     )
+    parser.add_argument("--traced", metavar="FILE", help="am: write the network by torch.export instead of answering")
     parser.add_argument("--input", metavar="FILE", help="a text file, a line each (standard input)")
 
 
@@ -38,6 +40,12 @@ def run(args: argparse.Namespace) -> int:
     model = load_trained(Path(args.model))
     if args.arpa:
         return _write_arpa(model, args.arpa, args.sample)
+    if args.traced:
+        from sottovoce.models.training.loop.traced import write_traced
+
+        write_traced(model, Path(args.traced))
+        print(f"for torch.export.load: {args.traced}")
+        return 0
     try:
         with open(args.input, encoding="utf-8") if args.input else contextlib.nullcontext(sys.stdin) as given:
             for answer in model.answers(line.rstrip("\n") for line in given):

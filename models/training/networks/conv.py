@@ -50,6 +50,11 @@ class ConvModel(Member):
     def needs_public(self) -> bool:
         return self.norm in ("paper", "public", "with_public")
 
+    def trial(self, rows: int, places: int) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        made = torch.Generator().manual_seed(rows)
+        bands = torch.randn(rows, places, BANDS, generator=made)
+        return {"bands": bands}, {"bands": torch.randint(places // 2, places + 1, (rows,), generator=made)}
+
     def network(self, schema: Any) -> ConvNetwork:
         return ConvNetwork(self, len(self.alphabet) + 1)
 

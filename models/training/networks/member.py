@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
-from torch import nn
+from torch import Tensor, nn
 
 
 class Member:
@@ -30,6 +30,10 @@ class Member:
 
     def network(self, schema: Any) -> nn.Module:
         raise NotImplementedError
+
+    def trial(self, rows: int, places: int) -> tuple[dict[str, Tensor], dict[str, Tensor]] | None:
+        """Made-up tensors and their lengths, to trace the network with (`traced.py`); None where it cannot be traced."""
+        return None
 
     def keep_beside(self, network: nn.Module, folder: Path) -> dict[str, Any]:
         """Write what the exported weights need besides, and return the options that name it."""

@@ -84,6 +84,29 @@ def settings(tmp_path, **values):
 
 
 @pytest.mark.slow
+def test_any_causal_model_by_its_path_is_trained_exported_and_asked(tmp_path, capsys):
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+
+    names = ["<unk>", "<s>", "</s>", *sorted({word for row in tiny_rows("lm", 90) for word in row["text"].split()})]
+    words = Tokenizer(models.WordLevel({name: number for number, name in enumerate(names)}, unk_token="<unk>"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    marks = {"unk_token": "<unk>", "bos_token": "<s>", "eos_token": "</s>"}
+    PreTrainedTokenizerFast(tokenizer_object=words, **marks).save_pretrained(tmp_path / "causal")
+    shape = GPT2Config(len(names), n_positions=32, n_embd=8, n_layer=1, n_head=2, bos_token_id=1, eos_token_id=2)
+    GPT2LMHeadModel(shape).save_pretrained(tmp_path / "causal")
+    data = write_jsonl(tmp_path / "data.jsonl", tiny_rows("lm", 90))
+    model = {"use": "transformer", "pretrained": str(tmp_path / "causal"), "longest": 16}
+    config = settings(tmp_path, task="lm", unit="example", model=model)
+    assert main(["train", "--data", str(data), "--config", config, "--out", str(tmp_path / "out")]) == 0
+    (tmp_path / "causal").rename(tmp_path / "gone")  # what was exported stands by itself
+    (tmp_path / "lines.txt").write_text("play abba\n")
+    capsys.readouterr()
+    assert main(["predict", "--model", str(tmp_path / "out/model"), "--input", str(tmp_path / "lines.txt")]) == 0
+    assert json.loads(capsys.readouterr().out)["perplexity"] > 1
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "line", "answer"), [("lm", "play abba", "perplexity"), ("dm", "play abba", "next")])
 def test_a_task_is_trained_exported_and_asked(tmp_path, capsys, task, line, answer):
     data = write_jsonl(tmp_path / "data.jsonl", tiny_rows(task, 90))
@@ -96,6 +119,8 @@ def test_a_task_is_trained_exported_and_asked(tmp_path, capsys, task, line, answ
     assert main(["predict", "--model", str(tmp_path / "out/model"), "--input", str(tmp_path / "lines.txt")]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["text"] == line and said[answer]
+    assert main(["predict", "--model", str(tmp_path / "out/model"), "--traced", str(tmp_path / "x.pt2")]) == 1
+    assert "a loop over time" in capsys.readouterr().err and not (tmp_path / "x.pt2").exists()
     assert main(["predict", "--model", str(tmp_path / "absent")]) == 1
     assert "not an exported model" in capsys.readouterr().err
 
