@@ -11,16 +11,22 @@ import json
 from collections.abc import Mapping, Sequence
 
 from sottovoce.models.randomness import Secret
-from sottovoce.models.records import Utterance
+from sottovoce.models.records import Span, Utterance
 from sottovoce.models.settings import Spec
-from sottovoce.models.text.detect import Detector
+from sottovoce.models.text.detect import ENGLISH, Detector
 from sottovoce.models.text.edits import apply_edits
+from sottovoce.models.text.language import code_of, detect_in
 from sottovoce.models.text.replace import Strategy
 
 
 def detected(detector: Detector, utterances: Sequence[Utterance]) -> list[Utterance]:
-    """With the spans that the detector finds."""
-    found = detector.detect([utterance.text for utterance in utterances])
+    """With the spans that the detector finds, each in the language of its own; one that does not say is taken for English."""
+    codes = [code_of(utterance.language or ENGLISH) for utterance in utterances]
+    found: list[list[Span]] = [[] for _ in utterances]
+    for code in sorted(set(codes)):
+        own = [at for at, one in enumerate(codes) if one == code]
+        for at, spans in zip(own, detect_in(detector, code, [utterances[at].text for at in own]), strict=True):
+            found[at] = spans
     return [
         dataclasses.replace(utterance, spans=tuple(spans)) for utterance, spans in zip(utterances, found, strict=True)
     ]

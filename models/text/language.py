@@ -8,27 +8,20 @@ or two words never is. Measured with `python tools/measure_language.py`; docs/in
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Any
 
 from sottovoce.models.errors import Refusal
+from sottovoce.models.records import Span
+from sottovoce.models.text.detect import ByLanguage, Detector
+from sottovoce.models.text.languages import TABLE, language
 
 MARGIN = 12.0
 FEWEST_WORDS = 3
 
-# Other names of languages, one row each; codes of two letters are themselves.
-NAMES = {
-    "en": ("eng", "english"),
-    "de": ("deu", "ger", "german", "deutsch"),
-    "fr": ("fra", "fre", "french", "francais"),
-    "es": ("spa", "spanish", "espanol"),
-    "it": ("ita", "italian", "italiano"),
-    "nl": ("nld", "dut", "dutch", "nederlands"),
-    "pt": ("por", "portuguese", "portugues"),
-    "lv": ("lav", "latvian"),
-    "pl": ("pol", "polish", "polski"),
-}
+# Other names of languages; codes of two letters are themselves.
+NAMES = {code: language(code).names for code in TABLE}
 _CODES = {name: code for code, names in NAMES.items() for name in (code, *names)}
 
 
@@ -44,15 +37,27 @@ def code_of(language: str) -> str:
 
 
 def guess(text: str, expected: Collection[str]) -> str:
-    """The language of the text, one of `expected` unless another is far more likely."""
+    """The language of the text: English where it is expected, unless another is far more likely; and one of `expected`, unless
+    one that is not is far more likely."""
     words = [word for word in text.split() if any(map(str.isalpha, word))]
     likely = sorted(expected)
+    home = "en" if "en" in expected else likely[0]
     if len(words) < FEWEST_WORDS:
-        return likely[0]
+        return home
     ranked = dict(_identifier().rank(" ".join(words)))
-    best = max(ranked, key=ranked.__getitem__)
+
+    def beyond(one: str, other: str) -> bool:
+        return bool(ranked.get(one, float("-inf")) - ranked.get(other, float("-inf")) > MARGIN)
+
     own = max(likely, key=lambda language: ranked.get(language, float("-inf")))
-    return best if ranked[best] - ranked.get(own, float("-inf")) > MARGIN else own
+    best = max(ranked, key=ranked.__getitem__)
+    found = best if beyond(best, own) else own
+    return found if home != "en" or beyond(found, home) else home
+
+
+def detect_in(detector: Detector, code: str, texts: Sequence[str]) -> list[list[Span]]:
+    """The spans of texts in one language."""
+    return detector.detect_in(code, texts) if isinstance(detector, ByLanguage) else detector.detect(texts)
 
 
 @cache

@@ -8,67 +8,15 @@ are positions in the list of words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from text_to_num import alpha2digit
 
-_CLASSES = {
-    "z": "oh o zero nought naught",
-    "d": "one two three four five six seven eight nine",
-    "e": "ten eleven twelve",
-    "t": "thirteen fourteen fifteen sixteen seventeen eighteen nineteen",
-    "y": "twenty thirty forty fifty sixty seventy eighty ninety",
-    "h": "hundred",
-    "k": "thousand million billion",
-    "u": "double triple treble quadruple",
-    "l": "b c d e f g h j k l m n p q r s t u v w x y zed zee",
-    "a": "a",
-    "i": "i",
-    "n": "alpha alfa bravo charlie delta echo foxtrot golf hotel india juliet juliett kilo lima mike oscar "
-    "papa quebec romeo sierra tango uniform victor whiskey whisky xray yankee zulu",
-    "r": "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-    "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth",
-    "m": "january february april june july august september october november december "
-    "jan feb apr jun jul aug sep sept oct nov dec",
-    "j": "march may mar",  # also verbs: a month only next to a day or a year
-    "w": "monday tuesday wednesday thursday friday saturday sunday "
-    "mondays tuesdays wednesdays thursdays fridays saturdays sundays",
-    "R": "today tomorrow yesterday tonight",
-    "V": "next last this coming following",
-    "W": "week weeks weekend month months year years day days fortnight",
-    "Z": "morning afternoon evening night mornings afternoons evenings nights",
-    "N": "noon midnight midday",
-    "X": "am pm",  # "Y", below: the same in two letters, which may also be spelled letters ("s a m")
-    "O": "clock oclock o'clock o’clock",
-    "Q": "quarter",
-    "F": "half",
-    "M": "minutes minute",
-    "U": "hour hours hr hrs mins secs seconds decade decades",
-    "A": "ago old later hence",
-    "B": "aged age turning",
-    "b": "to til till before",
-    "p": "past after",
-    "g": "at by around about until from between",
-    "f": "of",
-    "E": "in since born year",
-    "G": "on",
-    "T": "the",
-    "&": "and",
-    "o": "for",
-    "s": "as like",
-    ",": "uh um er erm then dash hyphen minus space slash stroke comma again",
-    "+": "plus",
-    "=": "is it's its was number no num id code are my",
-    "C": "account acct reference ref booking confirmation pin passcode password order policy claim case ticket member "
-    "membership customer passport licence license social ssn zip zipcode postcode postal serial tracking flight "
-    "invoice sort routing iban insurance security extension ext apartment apt unit room badge patient",
-    "P": "phone mobile cell telephone tel call text dial fax whatsapp",
-    "K": "card visa mastercard amex credit debit",
-    "L": "spell spelled spelt spelling letters",
-    "$": "dollar dollars pound pounds euro euros cent cents pence penny bucks quid yen rupee rupees franc francs usd "
-    "gbp eur",
-}
+from sottovoce.models.text.languages import language
+
+_CLASSES = language("en").classes
 _CLASS_OF = {word: kind for kind, words in _CLASSES.items() for word in words.split()}
 _CLASS_OF |= dict.fromkeys((f"{half}{gap}m" for half in "ap" for gap in (" ", ".", ". ", " .", " . ")), "Y") | {
     "fourty": "y"
@@ -96,10 +44,27 @@ class Words:
     classes: str
 
 
-def read_words(text: str) -> Words:
+# Elsewhere a word is a run of letters, or figures with or without an ending ("7h", "1er"); some hold an apostrophe or a hyphen.
+_PLAIN = re.compile(
+    r"\b[ap]\. ?m\b|aujourd['’]hui|après-midi|après-demain|week-end|avant-hier|meio-dia|meia-noite|\d+|[^\W\d_]+(?:-feira)?",
+    re.IGNORECASE,
+)
+
+
+@cache
+def class_table(code: str) -> tuple[re.Pattern[str], dict[str, str]]:
+    """How words are told apart in a language, and the class of each that has one."""
+    if code == "en":
+        return _WORD, _CLASS_OF
+    classes = {word: kind for kind, words in language(code).classes.items() for word in words.split()}
+    return _PLAIN, classes | dict.fromkeys(("a.m", "p.m", "a. m", "p. m"), "X")
+
+
+def read_words(text: str, code: str = "en") -> Words:
     begins, ends, lowered, classes = [], [], [], []
-    class_of = _CLASS_OF.get
-    for match in _WORD.finditer(text):
+    pattern, table = class_table(code)
+    class_of = table.get
+    for match in pattern.finditer(text):
         word = match.group().lower()
         begins.append(match.start())
         ends.append(match.end())
@@ -136,8 +101,10 @@ def digit_words() -> tuple[str, ...]:
     return ("zero", *words_of_class("d"))
 
 
-def digits_of(words: list[str]) -> str:
+def digits_of(words: list[str], code: str = "en") -> str:
     """The figures that a run of number words dictates: "oh seven double four twenty one" -> "074421"."""
+    if code != "en":
+        return _counted(words, language(code).values)
     plain, times = [], 1
     for word in words:
         if word in _TIMES:
@@ -146,3 +113,21 @@ def digits_of(words: list[str]) -> str:
         plain += ["zero" if word in _ZERO else word] * times
         times = 1
     return "".join(str(int(c)) for c in alpha2digit(" ".join(plain), "en", 0) if c.isdecimal())
+
+
+def _counted(words: list[str], values: Mapping[str, int]) -> str:
+    """Tens take the unit after them: "vierzig" "zwei" -> "42"."""
+    found: list[str] = []
+    open_tens = False
+    for word in words:
+        value = values.get(word)
+        if value is not None and open_tens and value < 10:
+            found[-1] = str(int(found[-1]) + value)
+            open_tens = False
+        elif value is not None:
+            found.append(str(value))
+            open_tens = value >= 20 and value % 10 == 0
+        else:
+            found.append("".join(str(int(c)) for c in word if c.isdecimal()))
+            open_tens = False
+    return "".join(found)

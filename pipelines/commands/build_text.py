@@ -13,6 +13,7 @@ EXAMPLES = """\
   sottovoce build text --data train.conll --arch flair --out my_flair
                                              then: detect: {use: flair, model: my_flair/model.pt, trust: true}
   sottovoce build text --data out/RUN --set train.epochs=5 --set train.device=cuda --out tagger_of_a_committed_run
+  sottovoce build text --data massive/*.jsonl.gz --arch grams --recipe runner_configs/detect/multilingual_tagger.yaml --out many
   sottovoce build text --data data/*.jsonl.gz --recipe runner_configs/detect/default_tagger.yaml --out weights
 """
 
@@ -23,7 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="JSONL (tokens and tags, or text and slots), CoNLL, or the folder of a committed run; .gz too",
     )  # fmt: skip
     parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="where the model and its card go")
-    parser.add_argument("--arch", choices=("transformer", "flair"), default="transformer", help="default: transformer")
+    parser.add_argument(
+        "--arch", choices=("transformer", "grams", "flair"), default="transformer",
+        help="default: transformer; grams: a small network for many languages, from nothing",
+    )  # fmt: skip
     parser.add_argument(
         "--recipe", type=Path, metavar="YAML", help="corpora, augmentation, training; without it, defaults"
     )
@@ -35,10 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from sottovoce.models.text.detect.builder.build import build
+    from sottovoce.models.text.detect.builder.build import CHECKPOINT, build
     from sottovoce.models.text.detect.builder.recipe import read_recipe
 
-    if args.out.exists() and any(args.out.iterdir()) and not args.force:
+    begun = args.arch == "grams" and (args.out / CHECKPOINT).is_file()  # interrupted: the same command goes on
+    if args.out.exists() and any(args.out.iterdir()) and not args.force and not begun:
         raise SettingsError([f"--out: {args.out} is not empty; name another folder, or give --force"])
     recipe = read_recipe(_recipe_values(args.recipe, args.set))
     measured = build(args.data, recipe, args.arch, args.out, args.encoder, lambda line: print(line, flush=True))

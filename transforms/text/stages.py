@@ -16,7 +16,7 @@ from sottovoce.models.runs.places import INDEX
 from sottovoce.models.settings import Spec, languages_of
 from sottovoce.models.tally import Tally
 from sottovoce.models.text import chain
-from sottovoce.models.text.detect import labelled_slots
+from sottovoce.models.text.detect import ENGLISH, labelled_slots
 from sottovoce.models.text.detect.labelled_slots import SlotSettings
 from sottovoce.models.text.language import LanguageNotSupported, code_of, guess
 from sottovoce.transforms.engine import members
@@ -59,9 +59,13 @@ class _Language(Step):
         if self._known is None:
             return utterance
         language = utterance.language or self._settings.language or guess(utterance.text, self._known)
-        if code_of(language) not in self._known and self._settings.other_languages == "refuse":
-            raise LanguageNotSupported
-        return utterance
+        if code_of(language) not in self._known:
+            if self._settings.other_languages == "refuse":
+                raise LanguageNotSupported
+            return utterance
+        # Who detects and replaces goes by it. English needs not be said: it is what a text without a language is taken for.
+        told = utterance.language is not None or code_of(language) == ENGLISH
+        return utterance if told else dataclasses.replace(utterance, language=code_of(language))
 
 
 class DetectEntities(Stage):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Protocol
 
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Span
+from sottovoce.models.text import languages
 
 TABLE = {
     "default": "sottovoce.models.text.detect.ensemble:Ensemble",
@@ -18,8 +20,11 @@ TABLE = {
     "hf": "sottovoce.models.text.detect.hf:HuggingFace",
 }
 
+ENGLISH = "en"
+TAGGED = (ENGLISH,)  # what the shipped taggers learnt
+
 # The languages that a member knows; no row: it depends on none, or on the model that a job names.
-LANGUAGES = {"default": ("en",), "ensemble": ("en",), "rules": ("en",), "tagger": ("en",)}
+LANGUAGES = {"default": TAGGED, "ensemble": TAGGED, "rules": tuple(languages.TABLE), "tagger": TAGGED}
 
 
 class Detector(Protocol):
@@ -33,3 +38,14 @@ class Detector(Protocol):
         """The types that it can report; None where only the loaded model knows."""
 
     def ledger(self) -> LedgerEntry: ...
+
+
+class ByLanguage(ABC):
+    """Besides being a Detector: one that looks for other things in each language."""
+
+    @abstractmethod
+    def detect_in(self, code: str, texts: Sequence[str]) -> list[list[Span]]:
+        """As `detect`, of texts in one language; of one that it does not know, as in English."""
+
+    def detect(self, texts: Sequence[str]) -> list[list[Span]]:
+        return self.detect_in(ENGLISH, texts)

@@ -5,6 +5,8 @@ A failed check never clears a number, it only changes its type: a card number wi
 
 from __future__ import annotations
 
+import importlib
+
 CARD_FIGURES = range(13, 20)
 PHONE_FIGURES = range(7, 16)
 
@@ -33,9 +35,16 @@ def is_phone(figures: str, regions: tuple[str, ...]) -> bool:
     return False
 
 
-def number_type(figures: str, regions: tuple[str, ...], cue: str = "") -> str:
-    """CARD, PHONE or CODE. `cue` is the kind of word that came before: 'K' card, 'P' phone, 'C' account or the like."""
+def is_identifier(text: str, modules: tuple[str, ...]) -> bool:
+    """True where the check digits of a national identifier hold; `modules` are python-stdnum's ("pl.pesel")."""
+    return any(importlib.import_module(f"stdnum.{module}").is_valid(text) for module in modules)
+
+
+def number_type(figures: str, regions: tuple[str, ...], cue: str = "", identifiers: tuple[str, ...] = ()) -> str:
+    """CARD, PHONE, ID or CODE. `cue` is the kind of word that came before: 'K' card, 'P' phone, 'C' account or the like."""
     bare = figures.lstrip("+")
+    if cue != "P" and identifiers and is_identifier(figures, identifiers):
+        return "ID"
     if len(bare) in CARD_FIGURES and (cue == "K" or luhn_holds(bare)):
         return "CARD"
     if len(bare) in PHONE_FIGURES and cue != "C" and (cue == "P" or is_phone(figures, regions)):

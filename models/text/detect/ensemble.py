@@ -12,14 +12,16 @@ from typing import Any
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Span
 from sottovoce.models.settings import Spec, read_spec, require
+from sottovoce.models.text.detect import ByLanguage
 from sottovoce.models.text.detect.overlap import resolve
 from sottovoce.models.text.detect.tagger import SHIPPED, quote, read_measured
+from sottovoce.models.text.language import detect_in
 
 DEFAULT = ("rules", "tagger")
 
 
 @dataclass
-class Ensemble:
+class Ensemble(ByLanguage):
     """`detectors`: names, or mappings with `use` and options, as a job file would have them."""
 
     detectors: tuple[Any, ...] = DEFAULT
@@ -33,8 +35,8 @@ class Ensemble:
         for member in self._members:
             member.setup()
 
-    def detect(self, texts: Sequence[str]) -> list[list[Span]]:
-        found = [member.detect(texts) for member in self._members]
+    def detect_in(self, code: str, texts: Sequence[str]) -> list[list[Span]]:
+        found = [detect_in(member, code, texts) for member in self._members]
         return [
             resolve([span for spans in alternatives for span in spans], text)
             for text, *alternatives in zip(texts, *found, strict=True)

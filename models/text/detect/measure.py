@@ -13,9 +13,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from sottovoce.models.records import Span
-from sottovoce.models.text.detect import Detector
+from sottovoce.models.text.detect import ENGLISH, Detector
 from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, Example
 from sottovoce.models.text.detect.coverage import signs, wilson
+from sottovoce.models.text.language import detect_in
 
 _CHUNK = 512
 _SMALL_WORDS = frozenset(
@@ -95,9 +96,12 @@ def measure(detector: Detector, examples: Iterable[Example]) -> Measured:
 
 
 def _count_all(detector: Detector, chunk: Sequence[Example], result: Measured) -> None:
-    found = detector.detect([example.text for example in chunk])
-    for example, spans in zip(chunk, found, strict=True):
-        count(example, spans, result)
+    for code in sorted({example.language for example in chunk}):
+        own = [example for example in chunk if example.language == code]
+        for example, spans in zip(
+            own, detect_in(detector, code or ENGLISH, [example.text for example in own]), strict=True
+        ):
+            count(example, spans, result)
 
 
 def count(example: Example, spans: Sequence[Span], result: Measured) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from sottovoce.models.records import Span
 
-SPECIFIC = ("IBAN", "CARD", "EMAIL", "URL", "PHONE", "AMOUNT", "TIME", "DATE", "PER", "LOC", "ORG", "CODE")
+SPECIFIC = ("IBAN", "CARD", "ID", "EMAIL", "URL", "PHONE", "AMOUNT", "TIME", "DATE", "PER", "LOC", "ORG", "CODE")
 _RANK = {type_: rank for rank, type_ in enumerate(SPECIFIC)}
 _JOINER = "\u200d"
 

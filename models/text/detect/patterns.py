@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
-from sottovoce.models.text.detect.checks import iban_holds, number_type
+from sottovoce.models.text.detect.checks import iban_holds, is_identifier, number_type
+from sottovoce.models.text.languages import language
 
 TLD = (
     "com|net|org|edu|gov|mil|int|info|biz|io|co|ai|app|dev|me|tv|eu|uk|us|ca|au|nz|ie|in|de|fr|es|it|nl|be|ch|at|pl|pt|"
-    "se|no|fi|dk|cz|gr|hu|ro|jp|cn|kr|ru|br|mx|ar|za|sg|hk"
+    "se|no|fi|dk|cz|gr|hu|ro|lv|jp|cn|kr|ru|br|mx|ar|za|sg|hk"
 )
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
@@ -63,7 +65,24 @@ _MIN_FIGURES = 5
 _FOUR_FIGURES = re.compile(r"(?<![\w.,:/-])(?!(?:19|20)\d\d)\d{4}(?![\w:/-]|[.,]\d)")  # a year is a date instead
 
 
-def find_written(text: str, regions: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
+@cache
+def calendar_patterns(code: str) -> tuple[tuple[tuple[re.Pattern[str], ...], str], ...]:
+    """Dates, times and amounts as they are written in a language."""
+    if code == "en":
+        return (DATES, "DATE"), (TIMES, "TIME"), (AMOUNTS, "AMOUNT")
+    known = language(code)
+    month = "|".join(sorted(known.words("m"), key=len, reverse=True))
+    day = rf"(?<![\w.])\d{{1,2}}(?:\.|{known.ordinal or 'e'})?[\s-]+(?:{known.link or 'de'}\s+)?(?:{month})\b"
+    dates = (DATES[0], _compile(rf"{day}(?:,?[\s-]+(?:{known.link or 'de'}l?\s+)?\d{{4}}(?!\w))?"))
+    times = (
+        TIMES[0],
+        _compile(rf"(?<![\w:])(?:[01]?\d|2[0-4])(?:[:.][0-5]\d)?\s?(?:{known.clock})(?:\s?[0-5]\d)?(?!\w)"),
+    )
+    amounts = (AMOUNTS[0], _compile(rf"(?<![\w,.])\d[\d,.]*\s?(?:[$£€¥]|(?:{known.currencies})\b)"))
+    return (dates, "DATE"), (times, "TIME"), (amounts, "AMOUNT")
+
+
+def find_written(text: str, regions: tuple[str, ...], code: str = "en") -> Iterator[tuple[int, int, str]]:
     if "@" in text:
         yield from _all(EMAIL, text, "EMAIL")
         yield from _all(HANDLE, text, "CODE")
@@ -71,9 +90,10 @@ def find_written(text: str, regions: tuple[str, ...]) -> Iterator[tuple[int, int
         yield from _all(URL, text, "URL")
     if not any(map(str.isdigit, text)):
         return
-    for patterns, type_ in ((DATES, "DATE"), (TIMES, "TIME"), (AMOUNTS, "AMOUNT")):
+    for patterns, type_ in calendar_patterns(code):
         for pattern in patterns:
             yield from _all(pattern, text, type_)
+    identifiers = language(code).identifiers
     for match in IBAN.finditer(text):
         bare = re.sub(r"[\s-]", "", match.group())
         if bare.isascii() and (len(bare) >= 15 or iban_holds(bare)):
@@ -81,9 +101,10 @@ def find_written(text: str, regions: tuple[str, ...]) -> Iterator[tuple[int, int
     for pattern in CODES:
         for match in pattern.finditer(text):
             if match.end() - match.start() >= _MIN_FIGURES:
-                yield match.start(), match.end(), "CODE"
+                known = bool(identifiers) and is_identifier(match.group(), identifiers)
+                yield match.start(), match.end(), "ID" if known else "CODE"
     yield from _all(_FOUR_FIGURES, text, "CODE")
-    yield from _numbers(text, regions)
+    yield from _numbers(text, regions, identifiers)
 
 
 def _all(pattern: re.Pattern[str], text: str, type_: str) -> Iterator[tuple[int, int, str]]:
@@ -91,10 +112,10 @@ def _all(pattern: re.Pattern[str], text: str, type_: str) -> Iterator[tuple[int,
         yield match.start(), match.end(), type_
 
 
-def _numbers(text: str, regions: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
+def _numbers(text: str, regions: tuple[str, ...], identifiers: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
     """Figures in groups: five or more are a number that means someone or something."""
     for match in NUMBER.finditer(text):
         figures = "".join(str(int(c)) for c in match[1] if c.isdecimal())  # without the extension
         if len(figures) >= _MIN_FIGURES:
             plus = "+" if "+" in match.group() else ""
-            yield match.start(), match.end(), number_type(plus + figures, regions)
+            yield match.start(), match.end(), number_type(plus + figures, regions, "", identifiers)

@@ -1,6 +1,7 @@
-"""Rules for what a tagger misses: addresses, numbers, dates, times and amounts, written or spoken.
+"""Rules for what a tagger misses: addresses, numbers, dates, times and amounts, written or spoken, in each language.
 
-Types: EMAIL, URL, PHONE, CARD, IBAN, CODE, DATE, TIME, AMOUNT. People, places and organisations need a tagger.
+Types: EMAIL, URL, PHONE, CARD, IBAN, ID, CODE, DATE, TIME, AMOUNT; in languages other than English PER as well, after a form of
+address ("frau weber"). Other people, places and organisations need a tagger.
 The rules lean towards finding too much: what they miss stays in the clear, what they find too much costs utility only.
 """
 
@@ -12,20 +13,23 @@ from dataclasses import dataclass
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Span
 from sottovoce.models.settings import require
+from sottovoce.models.text.detect import ENGLISH, ByLanguage
 from sottovoce.models.text.detect.overlap import resolve
 from sottovoce.models.text.detect.patterns import find_written
-from sottovoce.models.text.detect.spoken_patterns import find_addresses, find_spoken
+from sottovoce.models.text.detect.spoken_patterns import find_addresses, find_named, find_spoken
+from sottovoce.models.text.languages import TABLE, language
 from sottovoce.models.text.words import read_words
 
-TYPES = ("EMAIL", "URL", "PHONE", "CARD", "IBAN", "CODE", "DATE", "TIME", "AMOUNT")
+TYPES = ("EMAIL", "URL", "PHONE", "CARD", "IBAN", "ID", "CODE", "DATE", "TIME", "AMOUNT", "PER")
 
 
 @dataclass
-class Rules:
-    """`types` limits what is looked for; `phone_regions` are the numbering plans of numbers without a country code."""
+class Rules(ByLanguage):
+    """`types` limits what is looked for; `phone_regions` are the numbering plans of numbers without a country code, where they
+    are not those of the language."""
 
     types: tuple[str, ...] = TYPES
-    phone_regions: tuple[str, ...] = ("US", "GB")
+    phone_regions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         unknown = [type_ for type_ in self.types if type_ not in TYPES]
@@ -41,13 +45,14 @@ class Rules:
     def setup(self) -> None:
         """Nothing to load."""
 
-    def detect(self, texts: Sequence[str]) -> list[list[Span]]:
-        return [self._detect(text) for text in texts]
+    def detect_in(self, code: str, texts: Sequence[str]) -> list[list[Span]]:
+        code = code if code in TABLE else ENGLISH
+        return [self._detect(text, code, self.phone_regions or language(code).regions) for text in texts]
 
-    def _detect(self, text: str) -> list[Span]:
-        words = read_words(text)
-        found = [*find_written(text, self.phone_regions), *find_spoken(words, self.phone_regions)]
-        found += find_addresses(text, words)
+    def _detect(self, text: str, code: str, regions: tuple[str, ...]) -> list[Span]:
+        words = read_words(text, code)
+        found = [*find_written(text, regions, code), *find_spoken(words, regions, code)]
+        found += [*find_addresses(text, words, code), *find_named(text, words, code)]
         return resolve(
             (Span(begin, end, type_, 1.0, "rules") for begin, end, type_ in found if type_ in self._wanted), text
         )
@@ -59,10 +64,10 @@ class Rules:
         return LedgerEntry(
             stage="detect",
             mechanism="rules",
-            says=f"Finds by patterns, in written and in spoken English: {', '.join(self.types)}.",
+            says=f"Finds by patterns, in written and in spoken text ({', '.join(TABLE)}): {', '.join(self.types)}.",
             not_protected=(
                 "names of people, places and organisations: rules do not find them",
-                "what no pattern foresees, and every language but English",
+                "what no pattern foresees, and every other language",
                 "whatever the context gives away: job, relations, rare events",
             ),
             parameters={"types": list(self.types), "phone_regions": list(self.phone_regions)},

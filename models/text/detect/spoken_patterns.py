@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 
 from sottovoce.models.text.detect.checks import number_type
 from sottovoce.models.text.detect.patterns import TLD
+from sottovoce.models.text.languages import language
 from sottovoce.models.text.words import Words, digits_of
 
 _HOUR = r"[de1]"
@@ -50,24 +53,57 @@ _CURRENCIES = frozenset(["usd", "gbp", "eur", "cad", "aud", "nzd", "inr", "jpy",
 _NUMBERS = frozenset("zdety12345")
 _LASTING = frozenset("WZMUAB")
 _TEMPORAL = frozenset("mjwRVNOXYQFgGEpb4q")
+_HOURS = frozenset("Nr")
+# In other languages: an hour of 24, and "du matin", "de la tarde", "in de ochtend", "po południu", "p. m.".
+_ANY_HOUR, _PART_OF_DAY = r"(?:y&?d|y|[zdet123])", r"(?:(?:[fEgpl]?T?)[ZR]|X)"
 
 
-def find_spoken(words: Words, regions: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
+@cache
+def calendar_of(code: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Dates and times as they are said: what a language says in an order of its own comes first, and is longer."""
+    own = language(code)
+    if code == "en":
+        return DATE, TIME
+    shared_dates = "w?T?(?:H|y?r)f?T?m(?:4|f?k.{0,3})?"
+    shared_times = "HU?O?(?:&?(?:[FQ]|y&?d|[det]))?D"
+    dates, times = (
+        "|".join(part for part in parts if part).replace("H", _ANY_HOUR).replace("D", _PART_OF_DAY)
+        for parts in ((own.dates, shared_dates), (own.times, shared_times))
+    )
+    return re.compile(f"{dates}|{DATE.pattern}"), re.compile(f"{times}|{TIME.pattern}")
+
+
+def find_spoken(words: Words, regions: tuple[str, ...], code: str = "en") -> Iterator[tuple[int, int, str]]:
     """(begin, end, type) in characters. Texts whose words are all of no class cost one set operation."""
     kinds = frozenset(words.classes)
     numbers = bool(kinds & _NUMBERS)
     if kinds & _TEMPORAL:
-        yield from _all(DATE, words, "DATE")
-        if numbers or "N" in kinds:
-            yield from _all(TIME, words, "TIME")
+        date, time = calendar_of(code)
+        yield from _all(date, words, "DATE")
+        if numbers or kinds & _HOURS:
+            yield from _all(time, words, "TIME")
     if kinds & _LASTING and (numbers or "A" in kinds):
         yield from _all(DURATION, words, "DATE")
     if "$" in kinds:
         yield from _all(AMOUNT, words, "AMOUNT")
     if numbers:
-        yield from _figures(words, regions)
+        yield from _figures(words, regions, code)
     if "l" in kinds or "n" in kinds or "Y" in kinds:
         yield from _letters(words)
+
+
+@cache
+def _titled(code: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{language(code).titles})\.?\s+([^\W\d_]{{3,}})", re.IGNORECASE)
+
+
+def find_named(text: str, words: Words, code: str) -> Iterator[tuple[int, int, str]]:
+    """The word after a form of address, unless it has a class of its own: "frau weber", but not "frau heute"."""
+    if language(code).titles_find:
+        for match in _titled(code).finditer(text):
+            at = words.begins.index(match.start(1)) if match.start(1) in words.begins else -1
+            if at >= 0 and words.classes[at] == "x":
+                yield match.start(1), match.end(1), "PER"
 
 
 def _all(pattern: re.Pattern[str], words: Words, type_: str) -> Iterator[tuple[int, int, str]]:
@@ -81,19 +117,20 @@ def _cue(words: Words, at: int) -> str:
     return found[1] if found else ""
 
 
-def _figures(words: Words, regions: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
+def _figures(words: Words, regions: tuple[str, ...], code: str) -> Iterator[tuple[int, int, str]]:
     """Dictated numbers: five figures, or four words; three after a cue such as "account number" or with nothing else."""
+    identifiers = language(code).identifiers
     for match in FIGURES.finditer(words.classes):
         begin, end = match.span()
         if end - begin == 1 and len(words.lowered[begin]) < 3:
             continue
-        figures = digits_of(words.lowered[begin:end])
+        figures = digits_of(words.lowered[begin:end], code)
         cue = _cue(words, begin)
         enough = len(figures) >= 5 or (end - begin >= 4 and len(figures) >= 4)
         if enough or (len(figures) >= 3 and (cue or end - begin == len(words.classes))):
             begin = _with_short_word(words, begin) if cue == "C" else begin
             plus = "+" if words.classes[begin] == "+" else ""
-            yield words.begins[begin], words.ends[end - 1], number_type(plus + figures, regions, cue)
+            yield words.begins[begin], words.ends[end - 1], number_type(plus + figures, regions, cue, identifiers)
 
 
 def _with_short_word(words: Words, begin: int) -> int:
@@ -129,55 +166,71 @@ def _currency(run: str, lowered: Sequence[str]) -> bool:
     return spelled in _CURRENCIES and all(kind in "azdety12345," for kind in run[:-3])
 
 
-# Addresses read out loud: "john dot smith at example dot com", "www dot example dot org slash help".
-_DOT = r"(?:\s(?:dot|point|period)\s|\s?\.\s?)"
-_CONNECT = r"(?:dot|point|period|underscore|dash|hyphen|minus|plus)"
-_LABEL = r"(?!at\b)[\w-]+"
-_TLD = rf"(?:{TLD}|c\s?o|u\s?k|c\so\sm)\b"
+# Addresses read out loud: "john dot smith at example dot com", "anna punkt weiß ät example punkt de".
 _MAILER = r"(?:gmail|hotmail|yahoo|outlook|icloud|protonmail|rediffmail|rediff|aol|msn)"
-_HOST = rf"(?:\w(?:\s\w){{2,15}}|{_LABEL}(?:\s{_LABEL}){{0,2}})(?:{_DOT}{_LABEL}){{0,5}}?{_DOT}{_TLD}(?:{_DOT}{_TLD})?"
-EMAIL = re.compile(
-    rf"(?<![\w.+-])[\w.+-]+(?:\s{_CONNECT}\s[\w.+-]+){{0,8}}\s(?:at|at\ssign|@)\s{_HOST}"
-    rf"|(?<![\w.+-])[\w.+-]+\sat\s{_MAILER}\b"
-    # Transcripts without any punctuation: "smith 84 gmailcom".
-    rf"|(?<![\w.+-])(?:(?!(?:and|is|id|my|e?mail|add?ress)\b)[\w.+-]+\s)?[\w.+-]*{_MAILER}\s?(?:dot\s)?com?\b",
-    re.IGNORECASE,
-)
 HANDLE = re.compile(
     r"(?<!\w)\w+(?:\s(?:dot|dash|hyphen)\s\w+)?(?:\s(?:underscore|under\sscore)\s\w+){1,4}", re.IGNORECASE
 )
-URL = re.compile(
-    rf"(?<![\w-])(?:(?:www|w\sw\sw)\s(?:dot\s)?)?[\w-]+(?:\sdot\s[\w-]+){{0,5}}?\sdot\s{_TLD}"
-    r"(?:\s(?:dot|slash|forward\sslash)\s[\w-]+){0,8}",
-    re.IGNORECASE,
-)
-
-# Words that do not belong to the name before "at": reading leftwards stops there.
-_STOP = """email mail e id address adress is it's its it that's to me my at on the a an and or please send write contact reach
-message forward copy cc use with from for of so yes no okay ok i am was be about can could you as in into under by
-log login sign register registered subscribe called named user username account"""
-_STOP_WORDS = frozenset(_STOP.split())
 _MAX_LOCAL_WORDS = 12
 
 
-def find_addresses(text: str, words: Words) -> Iterator[tuple[int, int, str]]:
+@dataclass(frozen=True)
+class Addresses:
+    """The patterns of a language. A text without any of the words in `dots` and `ats` holds no address that was spoken."""
+
+    email: re.Pattern[str]
+    url: re.Pattern[str]
+    dots: frozenset[str]
+    ats: frozenset[str]
+    not_local: frozenset[str]
+
+
+@cache
+def addresses_of(code: str) -> Addresses:
+    own = language(code)
+    dots, tld = rf"(?:{own.dot})", rf"(?:{TLD}|c\s?o|u\s?k|c\so\sm)\b"
+    label = rf"(?!(?:{own.at})\b)[\w-]+"
+    dot = rf"(?:\s{dots}\s|\s?\.\s?)"
+    host = rf"(?:\w(?:\s\w){{2,15}}|{label}(?:\s{label}){{0,2}})(?:{dot}{label}){{0,5}}?{dot}{tld}(?:{dot}{tld})?"
+    email = (
+        rf"(?<![\w.+-])[\w.+-]+(?:\s(?:{own.joins})\s[\w.+-]+){{0,8}}\s(?:{own.at}|at\ssign|@)\s{host}"
+        rf"|(?<![\w.+-])[\w.+-]+\s(?:{own.at})\s{_MAILER}\b"
+        # Transcripts without any punctuation: "smith 84 gmailcom".
+        rf"|(?<![\w.+-])(?:(?!(?:and|is|id|my|e?mail|add?ress)\b)[\w.+-]+\s)?[\w.+-]*{_MAILER}\s?(?:{dots}\s)?com?\b"
+    )
+    # Bare "period" and "point" are words; English says "dot" in an address.
+    said = "dot" if code == "en" else dots
+    url = (
+        rf"(?<![\w-])(?:(?:www|w\sw\sw)\s(?:{said}\s)?)?[\w-]+(?:\s{said}\s[\w-]+){{0,5}}?\s{said}\s{tld}"
+        rf"(?:\s(?:{said}|{own.slash})\s[\w-]+){{0,8}}"
+    )
+    words = {"dots": "dot" if code == "en" else own.dot, "ats": own.at}
+    return Addresses(
+        re.compile(email, re.IGNORECASE), re.compile(url, re.IGNORECASE),
+        not_local=frozenset(own.not_local.split()), **{name: frozenset(said.split("|")) for name, said in words.items()},
+    )  # fmt: skip
+
+
+def find_addresses(text: str, words: Words, code: str = "en") -> Iterator[tuple[int, int, str]]:
     if "underscore" in words.lowered or "score" in words.lowered:
         for match in HANDLE.finditer(text):
             yield match.start(), match.end(), "CODE"
-    if "dot" not in words.lowered and "." not in text and "at" not in words.lowered and "mail" not in text.lower():
+    known = addresses_of(code)
+    dotted = not known.dots.isdisjoint(words.lowered)
+    if not dotted and "." not in text and known.ats.isdisjoint(words.lowered) and "mail" not in text.lower():
         return
-    for match in EMAIL.finditer(text):
-        yield _local_begin(text, match.start(), words), match.end(), "EMAIL"
-    if "dot" in words.lowered:
-        for match in URL.finditer(text):
+    for match in known.email.finditer(text):
+        yield _local_begin(text, match.start(), words, known.not_local), match.end(), "EMAIL"
+    if dotted:
+        for match in known.url.finditer(text):
             yield match.start(), match.end(), "URL"
 
 
-def _local_begin(text: str, begin: int, words: Words) -> int:
+def _local_begin(text: str, begin: int, words: Words, not_local: frozenset[str]) -> int:
     """People say "j smith eighty four at ...": take the words to the left as well, up to one that cannot belong."""
     at = bisect_right(words.begins, begin) - 1
     for _ in range(_MAX_LOCAL_WORDS):
-        if at < 1 or words.lowered[at - 1] in _STOP_WORDS or not text[words.ends[at - 1] : words.begins[at]].isspace():
+        if at < 1 or words.lowered[at - 1] in not_local or not text[words.ends[at - 1] : words.begins[at]].isspace():
             break
         at -= 1
         begin = words.begins[at]

@@ -1,9 +1,11 @@
-"""The neural detector that ships: a small encoder as int8 ONNX, for lower-cased speech transcripts and written text.
+"""The neural detector that ships: small networks as int8 ONNX, for lower-cased speech transcripts and written text.
 
 MiniLM (Wang et al. 2020, arXiv 2002.10957), six layers, with a linear layer over word pieces; trained by
 `models/text/detect/builder` (see `weights/MODEL_CARD.md`). The tokenizer ignores case, so "call john" and "Call John" are one
 and the same input. A bias on the outside label trades over-masking for recall (`spans_of`); it is tuned on dev data towards
-recall and kept with the model. At run time there is no torch: onnxruntime with one thread; parallelism comes from processes.
+recall and kept with the model. Texts in other languages than English go to a second network (`builder/gram_network.py`), which
+learnt MASSIVE in nine languages; its bias is tuned for each. At run time there is no torch: onnxruntime with one thread;
+parallelism comes from processes.
 """
 
 from __future__ import annotations
@@ -20,18 +22,19 @@ from sottovoce.models.errors import RunError
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Span
 from sottovoce.models.settings import require
+from sottovoce.models.text.detect import ENGLISH, ByLanguage
+from sottovoce.models.text.detect.grams import GramNetwork
 from sottovoce.models.text.detect.overlap import resolve
-from sottovoce.models.text.detect.pieces import Pieced, Pieces, windows, word_means
+from sottovoce.models.text.detect.pieces import MEASURED, NETWORK, SETTINGS, Network, PieceNetwork, Scored
 
 SHIPPED = Path(__file__).with_name("weights")
-Scored = tuple[list[tuple[int, int]], np.ndarray]
-NETWORK, SETTINGS, TOKENIZER, MEASURED = "tagger.onnx", "tagger.json", "tokenizer.json", "measured.json"
+SHIPPED_LANGUAGES = SHIPPED / "languages"
 
 
 @dataclass
-class Tagger:
-    """`model`: a folder that `sottovoce build text` wrote; empty for the shipped one. `outside_bias` overrides the
-    model's own: higher finds more and masks more. `types` limits what is reported."""
+class Tagger(ByLanguage):
+    """`model`: a folder that `sottovoce build text` wrote; empty for the shipped ones, one of English and one of the other
+    languages. `outside_bias` overrides the model's own: higher finds more and masks more. `types` limits what is reported."""
 
     model: str = ""
     outside_bias: float | None = None
@@ -43,62 +46,33 @@ class Tagger:
         )
         require((self.types is None or len(self.types) > 0, "types: name at least one, or null for all"))
         self._folder = Path(self.model) if self.model else SHIPPED
-        self._session: Any = None
+        self._networks: dict[Path, Network] = {}
 
     def setup(self) -> None:
-        import onnxruntime
+        self._networks[self._folder] = load(self._folder)
 
-        if not (self._folder / NETWORK).is_file():
-            raise RunError(
-                f"{self._folder / NETWORK}: no such file; expected a folder that `sottovoce build text` wrote"
-            )
-        kept = json.loads((self._folder / SETTINGS).read_text("utf-8"))
-        self._names: list[str] = kept["labels"]
-        self._window: int = kept["window"]
-        self._bias = kept["outside_bias"] if self.outside_bias is None else self.outside_bias
-        self._pieces = Pieces(self._folder / TOKENIZER)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        self._session = onnxruntime.InferenceSession(
-            str(self._folder / NETWORK), options, providers=["CPUExecutionProvider"]
-        )
+    def network(self, code: str) -> Network:
+        """That of other languages is loaded where the first text in one of them comes by."""
+        folder = self._folder if self.model or code == ENGLISH else SHIPPED_LANGUAGES
+        if folder not in self._networks:
+            self._networks[folder] = load(folder)
+        return self._networks[folder]
 
-    def detect(self, texts: Sequence[str]) -> list[list[Span]]:
+    def detect_in(self, code: str, texts: Sequence[str]) -> list[list[Span]]:
         once = list(dict.fromkeys(texts))
-        found = {text: self.spans(text, one, self._bias) for text, one in zip(once, self.scored(once), strict=True)}
+        bias = self.network(code).bias(code) if self.outside_bias is None else self.outside_bias
+        scored = self.network(code).scored(once, code)
+        found = {text: self.spans(text, one, bias, code) for text, one in zip(once, scored, strict=True)}
         return [list(found[text]) for text in texts]
 
     def finds(self) -> frozenset[str]:
-        labels = json.loads((self._folder / SETTINGS).read_text("utf-8"))["labels"]
-        known = {label.partition("-")[2] for label in labels if "-" in label}
+        known = {label.partition("-")[2] for label in read_settings(self._folder)["labels"] if "-" in label}
         return frozenset(known if self.types is None else known & set(self.types))
 
-    def scored(self, texts: Sequence[str]) -> list[Scored]:
-        """The words of each text and their scores [words, labels], before the bias."""
-        pieced = self._pieces.encode(texts)
-        return [(p.words, word_means(self._piece_scores(p), p.word_of, len(p.words))) for p in pieced]
-
-    def spans(self, text: str, scored: Scored, bias: float) -> list[Span]:
+    def spans(self, text: str, scored: Scored, bias: float, code: str = ENGLISH) -> list[Span]:
         words, scores = scored
-        return spans_of(
-            text, words, scores, self._names, bias, "tagger", None if self.types is None else frozenset(self.types)
-        )
-
-    def _piece_scores(self, pieced: Pieced) -> np.ndarray:
-        scores = np.zeros((len(pieced.ids), len(self._names)), dtype=np.float32)
-        if len(pieced.ids):
-            for window in windows(len(pieced.ids), self._window - 2):
-                logits = self._run(pieced.ids[window.begin : window.end])
-                kept = slice(window.keep_begin - window.begin, window.keep_end - window.begin)
-                scores[window.keep_begin : window.keep_end] = logits[kept]
-        return scores
-
-    def _run(self, ids: np.ndarray) -> np.ndarray:
-        """One stretch of one text by itself: int8 activations are scaled by all that is run together, and what is found in one
-        person's text must not depend on somebody else's. (In batches it did so in 14 of the 322 texts of the demo.)"""
-        row = np.concatenate([[self._pieces.begin_id], ids, [self._pieces.end_id]])[None, :]
-        (logits,) = self._session.run(None, {"input_ids": row, "attention_mask": np.ones_like(row)})
-        return logits[0, 1:-1]
+        types = None if self.types is None else frozenset(self.types)
+        return spans_of(text, words, scores, self.network(code).names, bias, "tagger", types)
 
     def ledger(self) -> LedgerEntry:
         measured = read_measured(self._folder, "tagger")
@@ -108,12 +82,24 @@ class Tagger:
             says="A neural tagger finds people, places, organisations, dates, times and codes. " + quote(measured),
             not_protected=(
                 "what it misses: see the measured recall; on other domains it may be lower",
-                "every language but English",
+                "every language but those it learnt: the figures say which",
                 "whatever the context gives away: job, relations, rare events",
             ),
             parameters={"model": self._folder.name if self.model else "shipped", "outside_bias": self.outside_bias,
                         "types": None if self.types is None else list(self.types), "measured": measured},
         )  # fmt: skip
+
+
+def load(folder: Path) -> Network:
+    if not (folder / NETWORK).is_file():
+        raise RunError(f"{folder / NETWORK}: no such file; expected a folder that `sottovoce build text` wrote")
+    kept = read_settings(folder)
+    return GramNetwork(folder, kept) if "rows" in kept else PieceNetwork(folder, kept)
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    settings: dict[str, Any] = json.loads((folder / SETTINGS).read_text("utf-8"))
+    return settings
 
 
 def read_measured(folder: Path, detector: str) -> dict[str, dict[str, Any]]:

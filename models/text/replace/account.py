@@ -12,7 +12,7 @@ from sottovoce.models.text.replace.mechanism import Response
 from sottovoce.models.text.replace.private_counts import CountSettings
 from sottovoce.models.text.replace.randomised_response import Composition, random_miss_epsilon
 
-ALWAYS_REPLACED = ("EMAIL", "URL", "PHONE", "CARD", "IBAN", "CODE", "AMOUNT")
+ALWAYS_REPLACED = ("EMAIL", "URL", "PHONE", "CARD", "IBAN", "ID", "CODE", "AMOUNT")
 
 NOT_PROTECTED = (
     "sensitive words that the detector missed: no figure here covers them",

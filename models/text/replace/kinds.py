@@ -19,7 +19,8 @@ from sottovoce.models.text.words import all_words
 
 LISTED = {"PER": "given_names", "LOC": "places", "ORG": "organisations", "DATE": "dates", "TIME": "times"}
 READING: dict[str, Reading] = {
-    "PHONE": "dictated", "CARD": "dictated", "CODE": "dictated", "IBAN": "dictated", "AMOUNT": "amount",
+    "PHONE": "dictated", "CARD": "dictated", "CODE": "dictated", "IBAN": "dictated",
+    "ID": "dictated", "AMOUNT": "amount",
 }  # fmt: skip
 # Drawn for a date or time that neither list nor shape understands.
 FALLBACK = {"DATE": "dates/weekday", "TIME": "times/spoken pm"}

@@ -35,6 +35,7 @@ EXAMPLES = {
     "PHONE": "zero one two three four five six",
     "CARD": "zero zero zero zero",
     "IBAN": "zero zero zero zero",
+    "ID": "zero zero zero zero",
     "CODE": "one two three",
     "AMOUNT": "ten dollars",
     "EMAIL": "alex at example dot com",

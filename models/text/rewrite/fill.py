@@ -21,6 +21,7 @@ SHAPES = {
     "PHONE": "oh seven seven one two three four five six",
     "CARD": "four one one one two two two two three three three three four four four four",
     "IBAN": "g b one two three four five six seven eight nine one two three four",
+    "ID": "one two three four five six seven eight nine",
     "CODE": "one two three four five six",
     "AMOUNT": "twenty dollars",
 }

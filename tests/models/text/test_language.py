@@ -7,7 +7,10 @@ import pytest
 
 from sottovoce.models.records import Source, Utterance
 from sottovoce.models.settings import FAMILIES, TABLES, languages_of, read_spec, table
+from sottovoce.models.text import chain
+from sottovoce.models.text.detect import TAGGED
 from sottovoce.models.text.language import NAMES, LanguageNotSupported, code_of, guess
+from sottovoce.models.text.languages import TABLE
 from sottovoce.transforms.engine.job import InputSettings
 from sottovoce.transforms.text.stages import _Language, known_languages
 
@@ -44,20 +47,38 @@ def test_every_row_of_languages_is_a_member_and_a_known_code():
 
 
 def test_an_ensemble_knows_what_one_of_its_members_knows():
-    assert languages_of(read_spec("detect", "default")) == {"en"}
-    assert languages_of(read_spec("detect", {"use": "ensemble", "detectors": ["rules", "tagger"]})) == {"en"}
+    assert languages_of(read_spec("detect", "default")) == set(TAGGED)
+    assert languages_of(read_spec("detect", {"use": "ensemble", "detectors": ["rules", "tagger"]})) == set(TABLE)
     gazetteer = {"use": "gazetteer", "entries": {"PER": ["anna"]}}
     assert languages_of(read_spec("detect", {"use": "ensemble", "detectors": ["rules", gazetteer]})) is None
 
 
-def test_german_is_refused_unless_the_job_takes_it():
+def test_a_language_that_no_stage_knows_is_refused_unless_the_job_takes_it():
     job = SimpleNamespace(detect=read_spec("detect", "rules"), replace=read_spec("replace", "typed"))
     known = known_languages(job, "detect", "replace")
-    german = Utterance("u", "d", 0, "weck mich bitte morgen früh um sieben uhr", Source("f", 1))
-    said = Utterance("u", "d", 0, "hi", Source("f", 1), language="de-DE")
-    for record in (german, said):
+    finnish = Utterance("u", "d", 0, "herätä minut huomenna aamulla kello seitsemän", Source("f", 1))
+    said = Utterance("u", "d", 0, "hi", Source("f", 1), language="fi-FI")
+    for record in (finnish, said):
         with pytest.raises(LanguageNotSupported):
             _Language(known, InputSettings()).one(record)
         assert _Language(known, InputSettings(other_languages="take")).one(record) is record
         assert _Language(None, InputSettings()).one(record) is record
-    assert _Language(known, InputSettings(language="en")).one(german) is german
+    assert _Language(known, InputSettings(language="en")).one(finnish) is finnish
+
+
+def test_a_record_goes_on_with_the_language_that_it_was_guessed_to_be_of():
+    known = frozenset(TABLE)
+    german = Utterance("u", "d", 0, "weck mich bitte morgen früh um sieben uhr", Source("f", 1))
+    english = Utterance("u", "d", 0, "wake me up at nine on friday please", Source("f", 1))
+    assert _Language(known, InputSettings()).one(german).language == "de"
+    assert _Language(known, InputSettings()).one(english) is english
+    assert _Language(known, InputSettings(language="nl")).one(english).language == "nl"
+
+
+def test_a_mixed_batch_is_searched_in_the_language_of_each_record():
+    rules = read_spec("detect", "rules").make()
+    texts = {"de": "bis freitag", "pl": "do piątku", "en": "by friday"}
+    batch = [Utterance(code, "d", 0, text, Source("f", 1), language=code) for code, text in texts.items()]
+    found = chain.detected(rules, batch)
+    assert [u.text[u.spans[0].begin : u.spans[0].end] for u in found] == ["freitag", "piątku", "friday"]
+    assert not rules.detect([texts["pl"]])[0], "in English it is no date: the test would pass without the language"

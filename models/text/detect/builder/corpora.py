@@ -23,6 +23,7 @@ from typing import TextIO
 from sottovoce.models.errors import CorpusError
 from sottovoce.models.runs.committed_run import open_local
 from sottovoce.models.text.detect.coverage import stem
+from sottovoce.models.text.language import code_of
 
 MIXED = "?"
 OUTSIDE = "O"
@@ -31,6 +32,7 @@ _CLOCK = re.compile(
     r"\d:\d|\b([ap]\.? ?m\b|o'? ?clock|noon|midnight|midday|morning|afternoon|evening|night|tonight|hours?|minutes?|"
     r"seconds?|sunrise|sunset|sunup|sundown|dawn|dusk|meal|breakfast|brunch|lunch|dinner|supper|teatime|elevenses)\b|\d[ap]m"
 )
+_LOCALE = re.compile(r"[a-z]{2}-[A-Z]{2}")  # MASSIVE has one file a locale
 _NLU_SUFFIXES = ("jsonl", "json")
 
 
@@ -43,6 +45,7 @@ class Example:
     corpus: str = ""
     split: str = ""
     unlabelled: frozenset[str] = frozenset()
+    language: str = ""
 
     @property
     def text(self) -> str:
@@ -117,10 +120,9 @@ def read_examples(path: Path) -> Iterator[Example]:
     with gzip.open(path, "rt", encoding="utf-8") if "gz" in suffixes else path.open(encoding="utf-8") as file:
         lines = _readable(_lines(file, path), path)
         rows = _json_rows(lines, path) if suffixes & set(_NLU_SUFFIXES) else _conll_rows(lines)
-        for tokens, tags, split in rows:
-            yield Example(
-                tuple(tokens), label(name, tokens, tags), name, split, unlabelled_types().get(name, frozenset())
-            )
+        open_types = unlabelled_types().get(_LOCALE.sub("massive", name), frozenset())
+        for tokens, tags, split, language in rows:
+            yield Example(tuple(tokens), label(name, tokens, tags), name, split, open_types, code_of(language))
 
 
 def _readable(lines: Iterator[str], path: Path) -> Iterator[str]:
@@ -134,7 +136,7 @@ def _readable(lines: Iterator[str], path: Path) -> Iterator[str]:
 
 def label(corpus: str, tokens: Sequence[str], tags: Sequence[str]) -> tuple[str, ...]:
     """BIO slots -> BIO types. A corpus without rows in the map is taken to be labelled with types already."""
-    types = slot_map().get(corpus)
+    types = slot_map().get(_LOCALE.sub("massive", corpus))
     if types is None:
         return tuple(tags)
     labels = [OUTSIDE] * len(tags)
@@ -207,7 +209,7 @@ def _lines(file: TextIO, path: Path) -> Iterator[str]:
         yield line
 
 
-def _json_rows(lines: Iterable[str], path: Path) -> Iterator[tuple[list[str], list[str], str]]:
+def _json_rows(lines: Iterable[str], path: Path) -> Iterator[tuple[list[str], list[str], str, str]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -216,7 +218,7 @@ def _json_rows(lines: Iterable[str], path: Path) -> Iterator[tuple[list[str], li
             tokens, tags = _tokens_and_tags(row)
         except (ValueError, KeyError, TypeError, AttributeError):
             raise CorpusError(f"{path.name}, line {number}: expected tokens and tags, or text and slots") from None
-        yield tokens, tags, str(row.get("split", ""))
+        yield tokens, tags, str(row.get("split", "")), str(row.get("lang") or row.get("language") or "")
 
 
 def _tokens_and_tags(row: Mapping) -> tuple[list[str], list[str]]:
@@ -242,7 +244,7 @@ def split_slots(text: str, slots: Sequence[tuple[int, int, str]]) -> tuple[list[
     return tokens, tags
 
 
-def _conll_rows(lines: Iterable[str]) -> Iterator[tuple[list[str], list[str], str]]:
+def _conll_rows(lines: Iterable[str]) -> Iterator[tuple[list[str], list[str], str, str]]:
     """One word a line, its tag in the last column, a blank line between utterances."""
     tokens: list[str] = []
     tags: list[str] = []
@@ -252,7 +254,7 @@ def _conll_rows(lines: Iterable[str]) -> Iterator[tuple[list[str], list[str], st
             tokens.append(columns[0])
             tags.append(columns[-1])
         elif tokens:
-            yield tokens, tags, ""
+            yield tokens, tags, "", ""
             tokens, tags = [], []
 
 

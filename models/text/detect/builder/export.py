@@ -17,9 +17,12 @@ import numpy as np
 import torch
 
 from sottovoce.models.errors import RunError
+from sottovoce.models.text.detect import ENGLISH
+from sottovoce.models.text.detect.builder.gram_network import GramTrained
 from sottovoce.models.text.detect.builder.transformer import Trained
-from sottovoce.models.text.detect.pieces import Pieces
-from sottovoce.models.text.detect.tagger import NETWORK, SETTINGS, TOKENIZER, Tagger
+from sottovoce.models.text.detect.grams import encode
+from sottovoce.models.text.detect.pieces import NETWORK, SETTINGS, TOKENIZER, Pieces
+from sottovoce.models.text.detect.tagger import load
 
 AGREEMENT = 0.97
 
@@ -43,6 +46,41 @@ def export(
         )
 
 
+def export_grams(trained: GramTrained, rows: int, probes: Sequence[tuple[str, str]], out: Path) -> None:
+    """The same of a tagger that reads n-grams; `probes` are (language, text)."""
+    with tempfile.TemporaryDirectory() as work:
+        plain = Path(work) / "plain.onnx"
+        axes = {0: "batch", 1: "words"}
+        torch.onnx.export(
+            trained.model.eval(), (torch.ones(1, 8, 4, dtype=torch.int64),), str(plain), input_names=["grams"],
+            output_names=["logits"], dynamic_axes={"grams": axes | {2: "grams"}, "logits": axes}, opset_version=17, dynamo=False,
+        )  # fmt: skip
+        _quantise(plain, out / NETWORK)
+    write_gram_settings(out, trained, rows, {})
+    network, same, total = load(out), 0, 0
+    for code, text in probes:
+        words, quantised = network.scored([text], code)[0]
+        bags = encode([text[begin:end] for begin, end in words], trained.languages.index(code), rows)
+        with torch.inference_mode():
+            original = trained.model(torch.from_numpy(bags[None]))[0, 1:].numpy()
+        same += int((original.argmax(1) == quantised.argmax(1)).sum())
+        total += len(words)
+    if same < AGREEMENT * total:
+        (out / NETWORK).unlink()
+        raise RunError(f"the quantised network agrees on {same / total:.3f} of the words; at least {AGREEMENT} needed")
+
+
+def write_gram_settings(out: Path, trained: GramTrained, rows: int, biases: dict[str, float]) -> None:
+    values = {
+        "labels": trained.names,
+        "rows": rows,
+        "languages": trained.languages,
+        "outside_bias": 0.0,
+        "biases": biases,
+    }
+    (out / SETTINGS).write_text(json.dumps(values, indent=1) + "\n", "utf-8")
+
+
 def write_settings(out: Path, names: Sequence[str], window: int, outside_bias: float) -> None:
     values = {"labels": list(names), "window": window, "outside_bias": outside_bias}
     (out / SETTINGS).write_text(json.dumps(values, indent=1) + "\n", "utf-8")
@@ -50,12 +88,11 @@ def write_settings(out: Path, names: Sequence[str], window: int, outside_bias: f
 
 def agreement(trained: Trained, folder: Path, probes: Sequence[str]) -> float:
     """Share of words that get the same best label from the exported folder as from the network in memory."""
-    tagger = Tagger(model=str(folder))
-    tagger.setup()
+    network = load(folder)
     pieces = Pieces(folder / TOKENIZER)
     short = [(text, p) for text, p in zip(probes, pieces.encode(probes), strict=True) if 0 < len(p.ids) <= 60]
     same = total = 0
-    for (_, p), (_, quantised) in zip(short, tagger.scored([text for text, _ in short]), strict=True):
+    for (_, p), (_, quantised) in zip(short, network.scored([text for text, _ in short], ENGLISH), strict=True):
         ids = torch.tensor([[pieces.begin_id, *p.ids, pieces.end_id]])
         with torch.inference_mode():
             logits = trained.model.cpu()(ids, torch.ones_like(ids))[0, 1:-1].numpy()

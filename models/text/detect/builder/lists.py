@@ -6,6 +6,7 @@ out: its README (3.3.1) says that it "was generated from the massive Facebook Le
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 from functools import cache
 from pathlib import Path
@@ -76,3 +77,20 @@ def brands() -> tuple[str, ...]:
     """Shops, restaurants, banks and the like: the public list that surrogates are drawn from as well."""
     rows = (Path(__file__).parents[2] / "replace" / "lists" / "organisations.tsv").read_text("utf-8").splitlines()
     return tuple(row.split("\t")[0] for row in rows)
+
+
+_LANGUAGE_LISTS = Path(__file__).parents[2] / "replace" / "lists"
+
+
+@cache
+def has_lists(language: str) -> bool:
+    return bool(language) and (_LANGUAGE_LISTS / language).is_dir()
+
+
+@cache
+def listed(language: str, name: str, rare: bool = False) -> tuple[str, ...]:
+    """Values of a list that surrogates of a language are drawn from as well. A quarter of them, by their hash, are `rare`: no
+    tagger learns from them, so that what it finds of the unseen can be measured with them."""
+    lines = (_LANGUAGE_LISTS / language / f"{name}.tsv").read_text("utf-8").splitlines()
+    values = (line.split("\t")[0] for line in lines)
+    return tuple(value for value in values if (hashlib.sha256(value.encode()).digest()[0] < 64) == rare)

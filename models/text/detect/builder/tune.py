@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.models.text.detect import Detector
+from sottovoce.models.text.detect import ENGLISH, Detector
 from sottovoce.models.text.detect.builder.corpora import Example
 from sottovoce.models.text.detect.measure import Measured, count
 from sottovoce.models.text.detect.overlap import resolve
+from sottovoce.models.text.detect.rules import Rules
 from sottovoce.models.text.detect.tagger import Tagger
+from sottovoce.models.text.language import detect_in
 
 GRID = tuple(round(0.25 * step, 2) for step in range(-4, 21))
 _CHUNK = 512
@@ -30,17 +32,37 @@ def curve(
     for begin in range(0, len(examples), _CHUNK):
         chunk = examples[begin : begin + _CHUNK]
         texts = [example.text for example in chunk]
-        scored = tagger.scored(texts)
-        elsewhere = [[span for spans in found for span in spans] for found in _together(others, texts)]
+        codes = [example.language or ENGLISH for example in chunk]
+        scored = [tagger.network(code).scored([text], code)[0] for text, code in zip(texts, codes, strict=True)]
+        elsewhere = [[span for spans in found for span in spans] for found in _together(others, texts, codes)]
         for bias, result in results.items():
-            for example, one, also in zip(chunk, scored, elsewhere, strict=True):
-                count(example, resolve([*tagger.spans(example.text, one, bias), *also], example.text), result)
+            for example, code, one, also in zip(chunk, codes, scored, elsewhere, strict=True):
+                count(example, resolve([*tagger.spans(example.text, one, bias, code), *also], example.text), result)
     yield from results.items()
 
 
-def _together(detectors: Sequence[Detector], texts: Sequence[str]) -> list[tuple]:
-    found = [detector.detect(texts) for detector in detectors]
+def _together(detectors: Sequence[Detector], texts: Sequence[str], codes: Sequence[str]) -> list[tuple]:
+    found = [
+        [detect_in(detector, code, [text])[0] for text, code in zip(texts, codes, strict=True)]
+        for detector in detectors
+    ]
     return list(zip(*found, strict=True)) if found else [()] * len(texts)
+
+
+def tune_languages(
+    folder: Path, dev: Mapping[str, list[Example]], over_masking: float
+) -> tuple[dict[str, float], dict[str, Measured]]:
+    """The largest bias of each language with which the tagger and the rules together touch no more of its other words."""
+    tagger, rules = Tagger(model=str(folder)), Rules()
+    tagger.setup()
+    biases: dict[str, float] = {}
+    reached: dict[str, Measured] = {}
+    for examples in dev.values():
+        points = dict(curve(tagger, (rules,), examples, GRID))
+        code = examples[0].language
+        biases[code] = max((bias for bias in GRID if points[bias].other_words.share <= over_masking), default=GRID[0])
+        reached[code] = points[biases[code]]
+    return biases, reached
 
 
 def tune_bias(

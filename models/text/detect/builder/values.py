@@ -5,22 +5,32 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import TypeVar
 
 import numpy as np
 
 from sottovoce.models.text.detect.builder import lists
 from sottovoce.models.text.detect.builder.say_numbers import in_words
 
+# Which lists a value in another language than English is made of; a name that stands twice is drawn twice as often.
+_LISTED = {
+    "PER": (("given_names",), ("given_names",), ("surnames",), ("given_names", "surnames")),
+    "LOC": (("places",),),
+    "ORG": (("organisations",),),
+}
 _ATOM = re.compile(r"\{(\w+)\}")
 Generator = np.random.Generator
+_T = TypeVar("_T")
 
 
-def pick(draw: Generator, values: Sequence[str]) -> str:
+def pick(draw: Generator, values: Sequence[_T]) -> _T:
     return values[int(draw.integers(len(values)))]
 
 
-def value(kind: str, draw: Generator) -> str:
-    """A made value of a type, such as "the third of may" for DATE."""
+def value(kind: str, draw: Generator, language: str = "") -> str:
+    """A made value of a type, such as "the third of may" for DATE. In other languages than English: a listed name."""
+    if lists.has_lists(language):
+        return " ".join(pick(draw, lists.listed(language, part)) for part in pick(draw, _LISTED[kind]))
     return _ATOM.sub(lambda match: _atom(match[1], draw), pick(draw, frames()[kind]))
 
 

@@ -34,7 +34,7 @@ def test_the_exported_network_labels_as_the_trained_one(tiny_encoder, tiny_tagge
     first.setup()
     again.setup()
     assert first.detect(probes) == again.detect(probes)
-    assert first._bias == 0.5
+    assert first.network("en").bias("en") == 0.5
 
 
 def test_a_build_writes_the_model_its_settings_and_its_card(tiny_tagger):

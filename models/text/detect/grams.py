@@ -1,0 +1,72 @@
+"""Words as bags of hashed character n-grams (Bojanowski et al. 2017, arXiv 1607.04606): what a tagger of many languages reads.
+
+A word is a run of letters and digits, or one punctuation mark, in lower case, every digit as 0. It becomes row numbers of one
+table: one for the word itself and one for each of its n-grams, so that an inflected or unseen name keeps the parts that it shares
+with known ones. The first "word" of a text is its language.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sottovoce.models.text.detect.pieces import Network, Scored
+
+PADDING, HIDDEN, RESERVED = 0, 1, 32
+LANGUAGE = 2  # the row of the first language; the others follow
+SIZES = (2, 3, 4)
+MOST = 36
+_WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
+_DIGIT = re.compile(r"\d")
+
+
+def words_of(text: str) -> list[tuple[int, int]]:
+    """[begin, end) of each word."""
+    return [match.span() for match in _WORD.finditer(text)]
+
+
+@lru_cache(maxsize=1 << 16)
+def rows_of(word: str, rows: int) -> tuple[int, ...]:
+    """The rows of a word in a table of `rows`: a quarter of it for whole words, which are never mistaken for parts."""
+    plain = _DIGIT.sub("0", word.lower())
+    whole = RESERVED + _hash(plain) % (rows // 4 - RESERVED)
+    marked = f"<{plain}>"
+    parts = dict.fromkeys(marked[at : at + size] for size in SIZES for at in range(len(marked) - size + 1))
+    return (whole, *(rows // 4 + _hash(part) % (rows - rows // 4) for part in list(parts)[: MOST - 1]))
+
+
+def _hash(part: str) -> int:
+    return zlib.crc32(part.encode("utf-8", "replace"))
+
+
+def encode(words: Sequence[str], language: int | None, rows: int) -> np.ndarray:
+    """[1 + words, n-grams], filled up with `PADDING`; the first row is the language."""
+    bags = [(HIDDEN if language is None else LANGUAGE + language,), *(rows_of(word, rows) for word in words)]
+    grams = np.full((len(bags), max(map(len, bags))), PADDING, dtype=np.int64)
+    for row, bag in zip(grams, bags, strict=True):
+        row[: len(bag)] = bag
+    return grams
+
+
+class GramNetwork(Network):
+    def __init__(self, folder: Path, kept: dict[str, Any]):
+        super().__init__(folder, kept)
+        self._rows: int = kept["rows"]
+        self._number = {code: at for at, code in enumerate(kept["languages"])}
+
+    def scored(self, texts: Sequence[str], code: str) -> list[Scored]:
+        return [self._one(text, code) for text in texts]
+
+    def _one(self, text: str, code: str) -> Scored:
+        words = words_of(text)
+        if not words:
+            return [], np.zeros((0, len(self.names)), dtype=np.float32)
+        bags = encode([text[begin:end] for begin, end in words], self._number.get(code), self._rows)
+        (logits,) = self._session.run(None, {"grams": bags[None]})
+        return words, logits[0, 1:]

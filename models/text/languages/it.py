@@ -1,0 +1,79 @@
+"""Italian."""
+
+from __future__ import annotations
+
+from sottovoce.models.text.languages import LETTERS, SPELLING, Language, numbers
+
+_UNITS = "uno due tre quattro cinque sei sette otto nove"
+_TENS = "venti trenta quaranta cinquanta sessanta settanta ottanta novanta"
+_COMPOUNDS = {
+    (ten[:-1] if unit[0] in "uo" else ten) + ("tré" if unit == "tre" else unit): 10 * (at + 2) + one + 1
+    for at, ten in enumerate(_TENS.split())
+    for one, unit in enumerate(_UNITS.split())
+}
+_NUMBERS, _VALUES = numbers(
+    f"zero {_UNITS}",
+    "dieci undici dodici tredici quattordici quindici sedici diciassette diciotto diciannove",
+    _TENS,
+    _COMPOUNDS | {f"{ten}tre": 23 + 10 * at for at, ten in enumerate(_TENS.split())},
+    {"una": 1, "un": 1},
+)
+
+LANGUAGE = Language(
+    names=("ita", "italian", "italiano"),
+    classes={
+        **_NUMBERS,
+        "h": "cento",
+        "k": "mille mila milione milioni",
+        "u": "doppio triplo",
+        "l": LETTERS,
+        "n": SPELLING,
+        "r": "primo secondo seconda terzo terza quarto quinto quinta sesto settimo ottavo nono decimo",
+        "m": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+        "w": "lunedì martedì mercoledì giovedì venerdì sabato domenica sabati domeniche lunedi martedi mercoledi giovedi "
+        "venerdi",
+        "R": "oggi domani ieri stasera dopodomani stamattina stanotte domattina",
+        "V": "ogni prossimo prossima prossimi prossime scorso scorsa questo questa quest successivo",
+        "W": "settimana settimane mese mesi anno anni giorno giorni weekend",
+        "Z": "mattina mattino pomeriggio sera notte serata",
+        "N": "mezzogiorno mezzanotte",
+        "Q": "quarto",
+        "F": "mezza mezzo",
+        "M": "minuti minuto",
+        "U": "ora ore secondi secondo",
+        "A": "fa",
+        "b": "meno",
+        "g": "alle all dalle entro verso",
+        "f": "di del della",
+        "E": "dal nel",
+        "T": "il la lo le i",
+        "&": "e",
+        "o": "per",
+        "s": "come",
+        ",": "ehm trattino virgola spazio",
+        "+": "più",
+        "C": "conto riferimento prenotazione conferma pin password ordine polizza caso pratica biglietto socio cliente "
+        "passaporto patente "
+        "fiscale postale cap serie spedizione volo fattura iban assicurazione interno camera codice",
+        "P": "telefono cellulare numero chiama chiamare componi fax",
+        "K": "carta visa mastercard credito bancomat",
+        "L": "scandisci scandire lettere",
+        "$": "euro centesimi centesimo dollari dollaro franchi sterline",
+    },
+    values=_VALUES,
+    at="chiocciola|at|chiocciolina",
+    dot="punto|dot",
+    joins="punto|dot|trattino\\sbasso|underscore|trattino|meno|più",
+    slash="barra|slash",
+    not_local="""e email mail posta elettronica indirizzo è a al me mi mia mio il la lo un una o per favore manda invia
+scrivi contatto
+contatta con di del sì no io sono in tuo suo su""",
+    titles="signor|signora|signorina|signore|dottor|dottore|dottoressa|dott|professor|professore|professoressa|avvocato|ingegner|sig",
+    dates="[WwmZ]V|T?(?:yd?|[det]|[12])m(?:4|k.{0,3})?|RZ",
+    times="(?<=g)H(?:&(?:T?[FQ]|xQ|yd?|[det])|bT?Q)?D?|UH(?:&(?:F|T?Q|yd?|[det]))?D?",
+    clock="ore?|h",
+    ordinal="º|ª|o|a|°",
+    currencies="euro|centesimi|dollari|dollaro|franchi|sterline",
+    regions=("IT", "CH"),
+    identifiers=("it.codicefiscale", "it.iva"),
+)

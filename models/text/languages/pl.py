@@ -1,0 +1,91 @@
+"""Polish."""
+
+from __future__ import annotations
+
+from sottovoce.models.text.languages import LETTERS, SPELLING, Language, forms, numbers
+
+_NUMBERS, _VALUES = numbers(
+    "zero jeden dwa trzy cztery pięć sześć siedem osiem dziewięć",
+    "dziesięć jedenaście dwanaście trzynaście czternaście piętnaście szesnaście siedemnaście osiemnaście dziewiętnaście",
+    "dwadzieścia trzydzieści czterdzieści pięćdziesiąt sześćdziesiąt siedemdziesiąt osiemdziesiąt dziewięćdziesiąt",
+    None,
+    {"jedna": 1, "jedno": 1, "dwie": 2, "dwóch": 2, "trzech": 3, "czterech": 4, "pięciu": 5, "dziesięciu": 10},
+)
+_ORDINALS = (
+    "pierwsz drug trzeci czwart piąt szóst siódm ósm dziewiąt dziesiąt jedenast dwunast trzynast czternast piętnast szesnast "
+    "siedemnast osiemnast dziewiętnast dwudziest trzydziest"
+)
+
+LANGUAGE = Language(
+    names=("pol", "polish", "polski"),
+    classes={
+        **_NUMBERS,
+        "h": "sto dwieście trzysta czterysta pięćset",
+        "k": "tysiąc tysiące tysięcy milion miliony",
+        "u": "podwójne podwójny",
+        "l": LETTERS,
+        "n": SPELLING,
+        "r": forms(_ORDINALS, ("y", "a", "ej", "ego", "ą", "e", "ym"))
+        + " trzeci trzecia trzecią druga drugiego drugiej",
+        "m": "styczeń stycznia styczniu luty lutego lutym marzec marca marcu kwiecień kwietnia kwietniu maj maja maju "
+        "czerwiec czerwca "
+        "czerwcu lipiec lipca lipcu sierpień sierpnia sierpniu wrzesień września wrześniu październik października "
+        "październiku "
+        "listopad listopada listopadzie grudzień grudnia grudniu",
+        "w": "poniedziałek poniedziałku poniedziałki wtorek wtorku wtorki środa środę środy środzie czwartek czwartku "
+        "czwartki piątek "
+        "piątku piątki sobota sobotę soboty sobocie niedziela niedzielę niedzieli niedziele",
+        "R": "dzisiejsza jutrzejsza dzisiejszą dziś dzisiaj jutro wczoraj pojutrze przedwczoraj jutra dzisiejszy "
+        "dzisiejsze jutrzejszy jutrzejsze jutrzejszą",
+        "V": "każdy każdą każdego następny następną następnym następnego następna przyszły przyszłym przyszłego przyszłą "
+        "ostatni ostatnim "
+        "ostatnią zeszły "
+        "zeszłym zeszłego ten tę tym tego tej najbliższy najbliższą bieżący",
+        "W": "tydzień tygodnia tygodniu tygodnie tygodni weekend weekendu miesiąc miesiąca miesiącu miesiące miesięcy rok "
+        "roku lata lat "
+        "dzień dni dnia",
+        "Z": "rano ranem popołudniu południu południe wieczór wieczorem nocy noc",
+        "N": "północ północy południe",
+        "O": "godzina godzinie godziny godz",
+        "Q": "kwadrans",
+        "F": "pół wpół",
+        "M": "minut minuty minuta minutę",
+        "U": "godzin godzinę sekund sekundy",
+        "A": "temu później",
+        "b": "za przed",
+        "p": "po",
+        "g": "o od około między",
+        "f": "z",
+        "E": "od w",
+        "T": "dnia",
+        "&": "i",
+        "o": "dla",
+        "s": "jak",
+        ",": "yyy eee myślnik kreska przecinek spacja",
+        "+": "plus",
+        "C": "konto konta referencyjny rezerwacja rezerwacji potwierdzenie pin hasło zamówienie zamówienia polisa polisy "
+        "sprawa bilet klienta "
+        "paszport paszportu dowód dowodu pesel nip regon pocztowy seryjny przesyłka lot faktura iban ubezpieczenie "
+        "wewnętrzny pokój kod",
+        "P": "telefon telefonu komórka komórkę numer zadzwoń wybierz fax tel",
+        "K": "karta karty kartę visa mastercard",
+        "L": "przeliteruj literuję",
+        "$": "złoty złote złotych zł grosz groszy euro dolar dolary dolarów",
+    },
+    values=_VALUES,
+    at="małpa|małpka|at",
+    dot="kropka|dot",
+    joins="kropka|dot|podkreślnik|podkreślenie|myślnik|kreska|minus|plus",
+    slash="ukośnik|slash",
+    not_local="""e email mail poczta adres to jest na do mnie mój moja mi i lub proszę wyślij napisz kontakt pod przez z
+dla tak nie ja jestem
+się na jej jego""",
+    titles="pan|pani|pana|panu|panem|panią|doktor|doktora|dr|profesor|profesora|prof|inżynier",
+    dates="V[Ww]|[Ww]V|y?r(?:m)(?:4|k.{0,3})?|[12]m4?|Wf?V",
+    times="(?<=g)y?r(?:yd?|[det123])?D?|O(?:y?r|[123])(?:yd?|[det123])?D?|bQy?r|Fx?y?r|y?rZ|y?rpZ|(?:yd?|[det])px?y?r|pZ",
+    clock="godz|h",
+    ordinal=r"\.|go|ej",
+    currencies="zł|złotych|złote|złoty|groszy|euro|dolarów|dolary",
+    regions=("PL",),
+    identifiers=("pl.pesel", "pl.nip", "pl.regon"),
+)
