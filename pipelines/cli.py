@@ -33,6 +33,7 @@ COMMANDS = {
     "build voice": ("sottovoce.pipelines.commands.build_voice", "make a pool of speakers for the phonetic voice"),
     "build rewriter": ("sottovoce.pipelines.commands.build_rewriter", "train the auto-encoder that rewrites by ADePT"),
     "align": ("sottovoce.pipelines.commands.align", "write when each word is said, as CTM, TextGrid and JSON"),
+    "calls": ("sottovoce.pipelines.commands.calls", "cut long and two-sided recordings into utterances"),
     "mask": ("sottovoce.pipelines.commands.mask", "remove chosen words from recordings and their texts"),
     "evaluate align": ("sottovoce.pipelines.commands.evaluate_align", "word borders, and texts that were not said"),
     "evaluate mask": ("sottovoce.pipelines.commands.evaluate_mask", "cover of sensitive words, and misplaced masks"),

@@ -1,0 +1,175 @@
+"""A call becomes utterances: stretches of speech, each with its channel or speaker and with its own words.
+
+With a transcript each part is judged by the aligner as any utterance is, so that a wrong transcript is refused where it is wrong.
+One side of up to a minute is aligned as a whole and cut at its pauses; a longer or a two-sided one goes by anchors, which take a
+recogniser. Without a transcript the recogniser writes each stretch down.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sottovoce.models.errors import Refusal
+from sottovoce.models.records import Word
+from sottovoce.models.speech.align import Aligner
+from sottovoce.models.speech.align.refusals import AlignmentMismatch
+from sottovoce.models.speech.audio import Speech
+from sottovoce.models.speech.calls.activity import FRAME_S, Stretch, frame_levels, stretches_of
+from sottovoce.models.speech.calls.anchors import LEAST_MATCHED, Found, found_in, words_in
+from sottovoce.models.speech.calls.speakers_of import speakers_of
+from sottovoce.models.speech.recognise import NothingHeard, Recogniser, is_transcript
+from sottovoce.models.speech.speakers import SpeakerEncoder
+
+WINDOW_S = 60.0  # read at a time
+MOST_UNSURE = 6  # words between two parts that the recogniser did not hear as they are written
+BLEED_DB = 6.0  # quieter than the other channel at the same time: the other speaker, heard through the line
+
+
+class NotAttributed(Refusal):
+    code = "speaker_not_attributed"
+    allowed = "at least a second in which one person speaks alone"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Part:
+    """One utterance of a call. `speaker`: its channel, or a number in one mixed channel."""
+
+    stretch: Stretch
+    text: str
+    speaker: int
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedPart:
+    stretch: Stretch
+    refusal: Refusal
+
+
+Read = Callable[[int, float, float], Speech]  # channel, begin and end in seconds
+
+
+@dataclass
+class CallCutter:
+    """`locate`: an aligner without floors, which finds words and judges nothing. `speakers`: in one mixed channel."""
+
+    judge: Aligner
+    locate: Aligner
+    recogniser: Recogniser | None = None
+    encoder: SpeakerEncoder | None = None
+    speakers: int = 2
+    most_s: float = 15.0
+    language: str | None = None
+    _read: Read | None = field(default=None, init=False, repr=False)
+
+    def cut(
+        self, read: Read, channels: Sequence[int], duration_s: float, text: str, mixed: bool = False
+    ) -> Iterator[Part | RefusedPart]:
+        """In order of time. `mixed`: several people share the one channel."""
+        self._read = read
+        stretches = self._stretches(channels, duration_s)
+        who: list[int | None] = [stretch.channel for stretch in stretches]
+        if mixed and stretches:
+            assert self.encoder is not None, "one mixed channel needs a speaker encoder"
+            who = speakers_of(self.encoder, [self._speech(stretch) for stretch in stretches], self.speakers)
+        if not stretches:
+            return
+        for index, outcome in self._written(stretches, text) if is_transcript(text) else self._heard(stretches):
+            speaker = who[index]
+            if isinstance(outcome, Refusal):
+                yield RefusedPart(stretches[index], outcome)
+            elif speaker is None:
+                yield RefusedPart(stretches[index], NotAttributed())
+            else:
+                yield Part(stretches[index], outcome, speaker)
+
+    def _speech(self, stretch: Stretch) -> Speech:
+        assert self._read is not None
+        return self._read(stretch.channel, stretch.begin_s, stretch.end_s)
+
+    def _stretches(self, channels: Sequence[int], duration_s: float) -> list[Stretch]:
+        assert self._read is not None
+        levels = {}
+        for channel in channels:
+            windows = np.arange(0.0, duration_s, WINDOW_S)
+            parts = [self._read(channel, float(at), min(float(at) + WINDOW_S, duration_s)) for at in windows]
+            levels[channel] = np.concatenate([frame_levels(part) for part in parts])
+        found = [one for channel in channels for one in stretches_of(levels[channel], channel, self.most_s)]
+        return sorted((one for one in found if not _bleeds(one, levels)), key=lambda one: one.begin_s)
+
+    def _heard(self, stretches: Sequence[Stretch]) -> Iterator[tuple[int, str | Refusal]]:
+        for index, stretch in enumerate(stretches):
+            text = self._transcribed(stretch)
+            yield index, (text if is_transcript(text) else NothingHeard())
+
+    def _transcribed(self, stretch: Stretch) -> str:
+        return self.recogniser.transcribe(self._speech(stretch)) if self.recogniser is not None else ""
+
+    def _written(self, stretches: Sequence[Stretch], text: str) -> Iterator[tuple[int, str | Refusal]]:
+        one_side = len({stretch.channel for stretch in stretches}) == 1
+        if one_side and stretches[-1].end_s - stretches[0].begin_s <= WINDOW_S:
+            return self._located(stretches, text)
+        return self._anchored(stretches, text)
+
+    def _located(self, stretches: Sequence[Stretch], text: str) -> Iterator[tuple[int, str | Refusal]]:
+        """The whole is aligned and cut at its pauses: each word goes to the stretch in whose time its middle lies."""
+        whole = dataclasses.replace(stretches[0], end_s=stretches[-1].end_s)
+        places: list[list[Word]] = [[] for _ in stretches]
+        with contextlib.suppress(Refusal):  # then no stretch has a word, and each is refused
+            for word in self.locate.align(self._speech(whole), text, self.language):
+                middle = whole.begin_s + (word.begin_s + word.end_s) / 2
+                places[int(np.searchsorted([one.end_s for one in stretches[:-1]], middle))].append(word)
+        for index, own in enumerate(places):
+            said = text[own[0].begin : own[-1].end] if own else ""
+            yield index, self._verdict(stretches[index], said)
+
+    def _anchored(self, stretches: Sequence[Stretch], text: str) -> Iterator[tuple[int, str | Refusal]]:
+        """By what the recogniser heard in each; where words at a border were misheard, the judge tells whose they are."""
+        words = words_in(text)
+        found = found_in(text, [self._transcribed(stretch) for stretch in stretches])
+        begin = 0
+        for index, own in enumerate(found):
+            if own is None or own.matched < LEAST_MATCHED:
+                yield index, AlignmentMismatch()
+                continue
+            following = next((other for other in found[index + 1 :] if other is not None), None)
+            limit = len(words) if following is None else following.first
+            outcome: str | Refusal = AlignmentMismatch()
+            for first, end in self._borders(begin, own, limit):
+                outcome = self._verdict(stretches[index], text[words[first][0] : words[end - 1][1]])
+                if isinstance(outcome, str):
+                    begin = end
+                    break
+            else:
+                begin = own.last + 1
+            yield index, outcome
+
+    def _borders(self, begin: int, own: Found, limit: int) -> Iterator[tuple[int, int]]:
+        """All words since the last part up to the next one's; then fewer, from either end."""
+        first = min(begin, own.first)
+        if own.first - first > MOST_UNSURE:  # a stretch in between was refused with its words
+            first = own.first
+        last = limit if limit - own.last - 1 <= MOST_UNSURE else own.last + 1
+        for begins in dict.fromkeys((first, own.first)):
+            for ends in range(max(last, own.last + 1), own.last, -1):
+                yield begins, ends
+
+    def _verdict(self, stretch: Stretch, text: str) -> str | Refusal:
+        if not is_transcript(text):
+            return AlignmentMismatch()
+        try:
+            self.judge.align(self._speech(stretch), text, self.language)
+        except Refusal as refusal:
+            return refusal
+        return text
+
+
+def _bleeds(stretch: Stretch, levels: dict[int, np.ndarray]) -> bool:
+    inside = slice(int(stretch.begin_s / FRAME_S), int(stretch.end_s / FRAME_S) + 1)
+    own = np.percentile(levels[stretch.channel][inside], 90)
+    others = [np.percentile(of[inside], 90) for channel, of in levels.items() if channel != stretch.channel]
+    return any(own < other - BLEED_DB for other in others)
