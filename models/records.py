@@ -23,12 +23,20 @@ class Safe:
     __slots__ = ()
 
 
+CANARY = "\0canary"  # in place of a file: no file can be called so
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """Where a record came from, in words that may be published: no path is kept that the operator did not type."""
 
     file: str
     line: int
+
+    @property
+    def invented(self) -> bool:
+        """Of a canary, which goes through a run to be looked at and is not committed."""
+        return self.file == CANARY
 
 
 @dataclass(frozen=True, slots=True, repr=False)

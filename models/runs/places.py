@@ -22,6 +22,7 @@ OUT/private/                            mode 0700, files 0600; a bucket needs an
                          /tables.json   the files of the three folders above, with their sha256
                          /commit.json   the sha256 of its `_COMMITTED.json`
                          /audit.json    what attacks on the run found (`sottovoce audit`): counts and rates
+                         /canaries.json what became of invented people in the run: counts, yes and no
                          /training/     marker, settings, logs, checkpoints and exact curves of its training
                          /left_out.json how many records of forgotten people the run has left out, if any
                          /record.json   its `_COMMITTED.json` again: what was taken counts when the records are gone
@@ -119,6 +120,14 @@ class RunPlaces:
     @property
     def staged_audio(self) -> str:
         return self.work("audio")
+
+    def canaries(self, *parts: str) -> str:
+        """What became of canaries, by sink, and their recordings: gone at the commit."""
+        return self.work("canaries", *parts)
+
+    @property
+    def canary_evidence(self) -> str:
+        return self.private("canaries.json")
 
     @property
     def tally(self) -> str:

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import yaml
+from apache_beam.io.filesystems import FileSystems
 
 from sottovoce.models.errors import RunError
 from sottovoce.models.evaluation.audit.judge import attacked, reasons_not_held
-from sottovoce.models.evaluation.audit.material import KnownText, Material
+from sottovoce.models.evaluation.audit.material import NEEDS_CANARIES, KnownText, Material
 from sottovoce.models.evaluation.audit.trials import NotApplicable, NotMeasurable
 from sottovoce.models.forget.whose import speaker_token
 from sottovoce.models.ledger.book import from_json
@@ -29,7 +30,7 @@ from sottovoce.pipelines.audit.voices import voices_of
 from sottovoce.pipelines.local.read_locally import read_utterances
 from sottovoce.pipelines.sanitize.job_file import JobFile, read_job
 from sottovoce.pipelines.sanitize.run_files import open_committed
-from sottovoce.pipelines.sanitize.run_folder import RunFolder, write_json
+from sottovoce.pipelines.sanitize.run_folder import RunFolder, read_json, write_json
 from sottovoce.transforms.read.corpus import open_corpus
 
 VERSION = 1
@@ -92,7 +93,8 @@ def gather(request: AuditRequest, folder: RunFolder, run: CommittedRun) -> tuple
     texts = sample.texts()
     sampled = {"people": len(sample.people), "of_people": sample.of_people, "records": len(texts)}
     speech = SPEECH in sinks
-    parts: dict[str, Any] = {} if speech else {"slices": NO_SPEECH, "voices": NO_SPEECH}
+    parts: dict[str, Any] = {"canaries": _canaries(folder, settings.canaries)}
+    parts |= {} if speech else {"slices": NO_SPEECH, "voices": NO_SPEECH}
     if request.corpus is not None and request.secret is not None:
         parts |= _with_corpus(request, sample, request.secret, request.corpus, speech)
     if request.auxiliary is not None and request.secret is not None:
@@ -119,6 +121,13 @@ def _with_corpus(request: AuditRequest, sample: Sample, secret: Secret, corpus: 
         parts["slices"] = slices_of(sample, originals, secret, request.full)
         parts["voices"] = voices_of(sample, originals, secret, job, roots, limit)
     return parts
+
+
+def _canaries(folder: RunFolder, asked: int | float) -> Any:
+    if not asked:
+        return NotApplicable("none were asked for (audit.canaries: 0)")
+    place = folder.places.canary_evidence
+    return read_json(place) if FileSystems.exists(place) else NEEDS_CANARIES
 
 
 def _auxiliary(source: str, secret: Secret, sample: Sample) -> list[KnownText]:

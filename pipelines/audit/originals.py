@@ -56,12 +56,12 @@ def gaps_of(sample: Sample, originals: Originals, secret: Secret) -> list[Gap]:
     for sink, rows in sample.rows.items():
         branch = sink_class(sink)
         if issubclass(branch, ReplacedText):
-            for person, utterance, text in _paired(branch, rows, originals, secret):
+            for person, utterance, text in paired(branch, rows, originals, secret):
                 gaps += [Gap(sink, person, *found) for found in replaced(utterance.text, text)]
     return gaps
 
 
-def _paired(
+def paired(
     branch: type[ReplacedText], rows: Mapping[str, Mapping[str, Any]], originals: Originals, secret: Secret
 ) -> Iterator[tuple[str, Utterance, str]]:
     """(person, utterance, its released text)."""

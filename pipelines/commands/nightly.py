@@ -68,7 +68,16 @@ def run(args: argparse.Namespace) -> int:
     from sottovoce.pipelines.sanitize.one_writer import Busy
     from sottovoce.pipelines.sanitize.run import RunRequest
 
-    request = RunRequest(job_file, input_uri, output, secret, args.runner, args.workers, tuple(args.beam_arguments))
+    request = RunRequest(
+        job_file,
+        input_uri,
+        output,
+        secret,
+        args.runner,
+        args.workers,
+        tuple(args.beam_arguments),
+        job_file.sections["audit"].nightly,
+    )
     try:
         summary = run_night(request, settings, training)
     except Busy as error:

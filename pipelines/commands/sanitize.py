@@ -72,6 +72,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"note: {shares}", file=sys.stderr)
     training = read_then_train(args, job_file.sinks)
 
+    audited = args.audit or (training is not None and training.plan.gate.audit)
     # A scheduler ends a job with SIGTERM: the lock is then released as on Ctrl-C.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
@@ -80,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     from sottovoce.pipelines.sanitize.run import RunRequest, execute_once, prepare
 
     request = RunRequest(
-        job_file, args.input, args.output, secret, args.runner, args.workers, tuple(args.beam_arguments)
+        job_file, args.input, args.output, secret, args.runner, args.workers, tuple(args.beam_arguments), audited
     )
     prepared = prepare(request)
     if args.dry_run:
@@ -90,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
     what = "was finished before; nothing was done (use --force to replace it)" if before else "is committed"
     print_summary(prepared.folder, committed, what)
     held = True
-    if args.audit or (training is not None and training.plan.gate.audit):
+    if audited:
         from sottovoce.pipelines.audit.after_commit import audit_commit
         from sottovoce.pipelines.audit.audit_run import lines
 

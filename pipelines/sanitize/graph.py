@@ -15,7 +15,7 @@ from sottovoce.models.tally import Tally
 from sottovoce.models.text.rewrite import NONE
 from sottovoce.transforms.engine.hints import gpu_hints
 from sottovoce.transforms.engine.job import Job
-from sottovoce.transforms.engine.stage import TALLY, scrub_errors, uncounted
+from sottovoce.transforms.engine.stage import TALLY, is_invented, scrub_errors, uncounted
 from sottovoce.transforms.nightly.forgotten import LeaveForgotten
 from sottovoce.transforms.nightly.recognise import OnlyRecognisable
 from sottovoce.transforms.nightly.speaker_budget import ChargeSpeakers
@@ -34,6 +34,7 @@ from sottovoce.transforms.text.stages import (
     known_languages,
 )
 from sottovoce.transforms.text.value_distribution import CountValues, counting_of
+from sottovoce.transforms.write.canaries import SetCanariesApart, of_the_corpus
 from sottovoce.transforms.write.rows import Row, to_row
 from sottovoce.transforms.write.shards import WriteShards, write_then_rename
 
@@ -61,18 +62,25 @@ def build_graph(pipeline: beam.Pipeline, job: Job, corpus: Corpus) -> None:
     tallies.append(batches | "RememberTaken" >> RememberTaken(job, corpus.records) | "Taken" >> beam.Map(uncounted))
     if recogniser := job.audio.recogniser:
         batches = follow(batches | "Transcribe" >> TranscribeUtterances(job, recogniser))
+    if job.canaries:
+        batches = (batches, pipeline | "Canaries" >> beam.Create(job.canaries)) | "MixIn" >> beam.Flatten()
     known = known_languages(job, "detect")
     batches = follow(batches | "KnowLanguage" >> KnowLanguage(job, "detect"))
     hints = gpu_hints(job, job.detect)
     detected = follow(batches | "Detect" >> DetectEntities(job).with_resource_hints(**hints))
     if job.forget:
-        indexed = detected | "IndexSlots" >> IndexLabelledSlots(job, corpus.records)
+        own = _of_the_corpus(detected, job, "indexed")
+        indexed = own | "IndexSlots" >> IndexLabelledSlots(job, corpus.records)
         tallies.append(indexed | "SlotsIndexed" >> beam.Map(uncounted))
     detected = follow(detected | "LabelledSlots" >> AddLabelledSlots(job).with_resource_hints(**hints))
     if job.nightly:
-        detected = follow(detected | "ChargeSpeakers" >> ChargeSpeakers(job, corpus.records))
+        own = _of_the_corpus(detected, job, "charged")
+        charged = follow(own | "ChargeSpeakers" >> ChargeSpeakers(job, corpus.records))
+        detected = _with_canaries(charged, detected, job)
     if job.rewrite.name == NONE and counting_of(job.replace) is not None:
-        job = dataclasses.replace(job, corpus_values=detected | "CountValues" >> CountValues(job))
+        job = dataclasses.replace(
+            job, corpus_values=_of_the_corpus(detected, job, "counted") | "CountValues" >> CountValues(job)
+        )
     routed = detected | "Route" >> RouteDialogues(job.sinks, job.secret)
     tallies.append(routed[TALLY])
     texts = {sink: routed[sink] for sink in job.sinks}
@@ -85,6 +93,9 @@ def build_graph(pipeline: beam.Pipeline, job: Job, corpus: Corpus) -> None:
         if also is not None and not (known is not None and known <= also):  # a stage of this sink knows fewer
             texts[sink] = follow(texts[sink] | f"KnowLanguage {sink}" >> KnowLanguage(job, *branch.mechanisms), sink)
         rows = follow(texts[sink] | sink >> branch(job), sink)
+        if job.canaries:
+            apart = SetCanariesApart(job.places, sink, branch.record_type, branch.assemble)
+            rows = rows | f"SetApart {sink}" >> apart
         write = WriteShards(
             job.places, sink, branch.record_type, job.shards[sink], job.secret, branch.assemble, job.forget
         )
@@ -92,6 +103,18 @@ def build_graph(pipeline: beam.Pipeline, job: Job, corpus: Corpus) -> None:
     tallies.append(_write_failures(failures, job))
     _write_tally(tallies, job)
     scrub_errors(pipeline)
+
+
+def _of_the_corpus(batches: Any, job: Job, step: str) -> Any:
+    """Without canaries: for whatever remembers, charges or counts people."""
+    return batches | f"OfTheCorpus {step}" >> beam.Filter(of_the_corpus) if job.canaries else batches
+
+
+def _with_canaries(batches: Any, mixed: Any, job: Job) -> Any:
+    """Again with the canaries among `mixed`."""
+    if not job.canaries:
+        return batches
+    return (batches, mixed | "CanariesAgain" >> beam.Filter(is_invented)) | "MixInAgain" >> beam.Flatten()
 
 
 def _write_failures(failures: list[tuple[str, Any]], job: Job) -> beam.PCollection:
@@ -109,6 +132,7 @@ def _failure_rows(failures: list[OwnedFailure], sink: str) -> list[Row]:
     return [
         to_row(failure.id, Source(failure.file, failure.line), failure.alone(), failure.part._replace(sink=sink))
         for failure in failures
+        if not Source(failure.file, failure.line).invented
     ]
 
 

@@ -27,6 +27,7 @@ from sottovoce.models.errors import DEBUG, RunError, SettingsError
 from sottovoce.models.randomness import Secret
 from sottovoce.models.secrets.secret_reference import SecretUnavailable
 from sottovoce.models.text.rewrite import NONE
+from sottovoce.pipelines.audit.planted import keep_evidence, plant
 from sottovoce.pipelines.local.remembered_signatures import remembered_signatures
 from sottovoce.pipelines.nightly.finished_runs import finished_runs, state_tables
 from sottovoce.pipelines.observe.observing import Observers, RunFacts
@@ -58,6 +59,7 @@ class RunRequest:
     runner: str = "direct"
     workers: int = 1
     beam_arguments: tuple[str, ...] = ()
+    audit: bool = False  # one follows: canaries go along
 
 
 @dataclass(frozen=True)
@@ -129,8 +131,12 @@ def _to_commit(run: Run, watching: Observers, began: float) -> dict[str, Any]:
     folder.begin()
     run = without_the_forgotten(run)
     folder.write_text("config.yaml", yaml.safe_dump(published(job_file.resolved), sort_keys=False))
+    if run.request.audit:
+        run = dataclasses.replace(run, job=plant(run.job, job_file.sections["audit"].canaries, run.corpus.records))
     with watching.phase("graph"):
         _run_graph(run, job_file.sections["limits"].max_failures)
+    if run.job.canaries:
+        keep_evidence(run.job)
     try:
         with watching.phase("results"):
             committed = write_results(run.job, job_file, folder, time.monotonic() - began)

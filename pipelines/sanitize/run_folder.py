@@ -111,6 +111,7 @@ class RunFolder:
                 f"training was started from {self.name}: a job may be reading it, and replacing it would train on the same "
                 f"people twice. To allow that, cancel the job and remove {self.places.training_marker}"
             )
+        remove_tree(self.places.canary_evidence)  # of another execution
         if committed := self.committed():
             write_json(self.places.record, committed)
         if FileSystems.exists(self.places.record):  # what it released stays taken, also if this execution never ends

@@ -6,19 +6,17 @@ release that stands in it. A build whose failed attacks tell their error in its 
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from adversary import Operator, as_outsider, dialogues, weakened
 from whole_runs import only_run, private_of, rows
 
 pytestmark = pytest.mark.slow
-PEOPLE = 24
+PEOPLE = 36
 CORPUS = [
     record | {"speaker_id": f"person-{int(record['dialogue_id'].split('-')[1]) // 2}"}
     for record in dialogues(2 * PEOPLE, 2, say=lambda dialogue, turn: f"tell alice about lamp{dialogue % 5}")
 ]
-FLAGS = ("--sinks", "slu", "stt_lm", "--audit")
+FLAGS = ("--sinks", "slu", "--audit")
 
 
 def attack(shown: bytes, guesses: list[str]) -> list[str]:
@@ -34,7 +32,7 @@ def audited(operator: Operator) -> tuple[bytes, list[str]]:
     private = private_of(run)
     index = [line for line in rows(run, "index") for line in (line["speaker"], line["dialogue"], line["id"])]
     said = [record[key] for record in CORPUS for key in ("id", "dialogue_id", "speaker_id", "text")]
-    released = [row["text"] for sink in ("slu", "stt_lm") for row in rows(run, sink)]
+    released = [row["text"] for sink in ("slu",) for row in rows(run, sink)]
     assert index and released
     shown = b"".join(path.read_bytes() for path in sorted(private.glob("audit.*"))) + done.stdout.encode()
     return shown, sorted({*index, *said, *released, "alice"})
@@ -57,11 +55,5 @@ def test_an_audit_that_tells_errors_in_their_own_words_shows_records(tmp_path):
 def test_ours_shows_nothing_also_when_an_attack_breaks(tmp_path):
     with weakened("an attack that works", BROKEN):
         shown, guesses = audited(Operator(tmp_path))
-    assert b"ValueError in" in shown
-    assert as_outsider(attack, shown, guesses) == []
-
-
-def test_ours_shows_nothing_when_all_is_well(tmp_path):
-    shown, guesses = audited(Operator(tmp_path))
-    assert json.loads(shown[: shown.rindex(b"}") + 1])["results"]
+    assert b"ValueError in" in shown and b'"attack_rate"' in shown
     assert as_outsider(attack, shown, guesses) == []

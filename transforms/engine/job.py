@@ -87,6 +87,7 @@ class Job:
     nonce: str = field(default_factory=lambda: secrets.token_hex(16))
     progress_dir: str | None = None
     gpu_hints: tuple[tuple[str, str], ...] = ()  # Beam's resource hints for stages whose model runs on a GPU
+    canaries: tuple[Any, ...] = ()  # driver only: invented Utterances, in batches (pipelines/audit/planted.py)
     forget: bool = True  # keep the index that `sottovoce forget` needs
     forgotten: tuple[str, ...] = ()  # tables of marks: whom no run takes again
     audio_roots: AudioRoots = field(default_factory=AudioRoots)  # nowhere else may a recording be read from

@@ -48,6 +48,12 @@ def uncounted(_: Any) -> Tally:
     return Tally()
 
 
+def is_invented(batch: Sequence[Any]) -> bool:
+    """Whether these are canaries, which have batches of their own: Utterances, or what carries one as `.utterance`."""
+    first = batch[0]
+    return (first if isinstance(first, Utterance) else first.utterance).source.invented
+
+
 class Step(ABC):
     """What a stage does to its items: built on the driver, pickled, set up on the worker."""
 
@@ -117,12 +123,16 @@ class _Run(beam.DoFn):
         if side is not None:
             self._step.use(side)
         passed, failures, tally = [], [], Tally()
+        counted = not is_invented(batch)
         for item, outcome in self._outcomes(batch):
             if isinstance(outcome, Exception):
                 failures.append(self._failure(item, outcome))
             else:
                 passed.append(outcome)
                 self._step.count(tally, item, outcome)
+        if not counted:  # of canaries nothing is counted: the run is told as it would be without them
+            yield from self._uncounted(passed, failures)
+            return
         seconds = time.perf_counter() - begin
         self._received.inc(len(batch))
         self._failed.inc(len(failures))
@@ -138,6 +148,13 @@ class _Run(beam.DoFn):
         )
         tally.loads.update(members.take_loads())
         yield beam.pvalue.TaggedOutput(TALLY, tally)
+
+    def _uncounted(self, passed: list[Any], failures: list[OwnedFailure]) -> Iterator[Any]:
+        if passed:
+            yield passed
+        if failures:
+            yield beam.pvalue.TaggedOutput(FAILURES, failures)
+        yield beam.pvalue.TaggedOutput(TALLY, Tally(loads=members.take_loads()))
 
     def _failure(self, item: Any, error: Exception) -> OwnedFailure:
         if isinstance(item, Utterance):

@@ -13,7 +13,7 @@ import apache_beam as beam
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Utterance
 from sottovoce.models.tally import Tally
-from sottovoce.transforms.engine.stage import TALLY
+from sottovoce.transforms.engine.stage import TALLY, is_invented
 
 
 def choose_sink(secret: Secret, dialogue_id: str, weights: Mapping[str, float]) -> str:
@@ -47,8 +47,10 @@ class _Route(beam.DoFn):
             if utterance.dialogue_id not in sinks:
                 sinks[utterance.dialogue_id] = choose_sink(self._secret, utterance.dialogue_id, self._weights)
             by_sink.setdefault(sinks[utterance.dialogue_id], []).append(utterance)
-        tally = Tally.of("route", received=len(batch), passed=len(batch))
+        invented = is_invented(batch)
+        tally = Tally() if invented else Tally.of("route", received=len(batch), passed=len(batch))
         for sink, utterances in by_sink.items():
-            tally.merge(Tally.of(f"to {sink}", received=len(utterances), passed=len(utterances)))
+            if not invented:
+                tally.merge(Tally.of(f"to {sink}", received=len(utterances), passed=len(utterances)))
             yield beam.pvalue.TaggedOutput(sink, utterances)
         yield beam.pvalue.TaggedOutput(TALLY, tally)

@@ -72,6 +72,8 @@ class _DropCopies(beam.DoFn):
         yield kept
         if failures:
             yield beam.pvalue.TaggedOutput(FAILURES, failures)
+        if rows[0].source.invented:
+            return
         copies = len({row.source for row in rows})
         reasons = [failure.reason for failure in failures]
         yield beam.pvalue.TaggedOutput(TALLY, Tally.of("unlink", received=copies, passed=1, reasons=reasons))

@@ -24,6 +24,10 @@ TABLE = {
     "singling_out": "sottovoce.models.evaluation.audit.singling_out:SinglingOut",
     "speakers_by_voice": "sottovoce.models.evaluation.audit.by_voice:SpeakersByVoice",
     "neighbouring_slices": "sottovoce.models.evaluation.audit.neighbours:NeighbouringSlices",
+    "canary_words": "sottovoce.models.evaluation.audit.by_canaries:CanaryWords",
+    "canary_sound": "sottovoce.models.evaluation.audit.by_canaries:CanarySound",
+    "canary_voices": "sottovoce.models.evaluation.audit.by_canaries:CanaryVoices",
+    "canaries_joined": "sottovoce.models.evaluation.audit.by_canaries:CanariesJoined",
     "masked_words": "sottovoce.models.evaluation.audit.masked_words:MaskedWords",
 }
 

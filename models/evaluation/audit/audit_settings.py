@@ -14,7 +14,8 @@ class AuditSettings:
     """`max_risk`, by attack, is what the upper end of its risk may reach; each attack has a default of its own.
 
     `unmeasured`: what is made of an attack that could not be measured. `records` are sampled, person by person, unless the
-    audit is a full one. `encoders` listen to voices; those that a package is missing for are left out, and named.
+    audit is a full one. `canaries` go through a run that an audit follows: a share of its records, or so many people; 0: none.
+    `encoders` listen to voices; those that a package is missing for are left out, and named.
     """
 
     nightly: bool = True
@@ -22,6 +23,7 @@ class AuditSettings:
     unmeasured: Literal["refuse", "allow"] = "refuse"
     records: int = 4000
     speakers: int = 40
+    canaries: int | float = 0.01
     encoders: tuple[str, ...] = ("ge2e", "wespeaker", "eres2net", "prosody")
 
     def __post_init__(self) -> None:
@@ -29,6 +31,10 @@ class AuditSettings:
         require(
             (not unknown, f"max_risk: {', '.join(unknown)}: no such attack; allowed: {', '.join(TABLE)}"),
             (all(0 <= risk <= 1 for risk in self.max_risk.values()), "max_risk: must lie in [0, 1]"),
+            (
+                self.canaries >= 0 and (isinstance(self.canaries, int) or self.canaries <= 1),
+                "canaries: a whole number, or a share up to 1.0",
+            ),
             (self.records >= 1 and self.speakers >= 1, "records, speakers: must be at least 1"),
         )
 

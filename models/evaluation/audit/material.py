@@ -5,8 +5,9 @@ As sensitive as the corpus: it joins released records to people. It lives in mem
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sottovoce.models.evaluation.attacks.slice_linkage import ReleasedSlice
 from sottovoce.models.evaluation.attacks.speaker_linkage import Recordings
@@ -52,7 +53,11 @@ class Gap(_Hidden):
 
 
 Missing = NotMeasurable | NotApplicable
+Evidence = Mapping[str, Any]  # of canaries: what `pipelines/audit/planted.py` found, in counts and yes or no
 NEEDS_CORPUS = NotMeasurable("the corpus (--input)")
+NEEDS_CANARIES = NotMeasurable(
+    "canaries in the run: sanitize --audit, nightly and --then-train plant them (audit.canaries)"
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,9 +70,10 @@ class Material(_Hidden):
     slices: Sequence[ReleasedSlice] | Missing = NEEDS_CORPUS
     voices: dict[str, Recordings] | Missing = NEEDS_CORPUS
     sinks: tuple[str, ...] = ()  # of the run, in its order
+    canaries: Evidence | Missing = NEEDS_CANARIES
     named: bool = False  # whether it is known that the corpus tells its speakers apart
 
     @classmethod
     def without(cls, why: Missing, sinks: tuple[str, ...]) -> Material:
         """Of a run that no attack can be tried on."""
-        return cls(why, why, why, why, why, sinks)
+        return cls(why, why, why, why, why, sinks, why)
