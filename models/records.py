@@ -23,7 +23,8 @@ class Safe:
     __slots__ = ()
 
 
-CANARY = "\0canary"  # in place of a file: no file can be called so
+# In place of the file of a canary, which goes through a run to be looked at and is not committed: no file is called so.
+CANARY = "\0canary"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +33,6 @@ class Source:
 
     file: str
     line: int
-
-    @property
-    def invented(self) -> bool:
-        """Of a canary, which goes through a run to be looked at and is not committed."""
-        return self.file == CANARY
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -91,13 +91,11 @@ def said(canary: Canary) -> Speech:
     return flite_speech(canary.utterance.text, canary.voice)[0]
 
 
-def keep_evidence(job: Job, asked: int | float, records: int) -> None:
+def keep_evidence(job: Job) -> None:
     """What became of the canaries, before the commit takes them away. An error here is a failed audit, not a failed run."""
-    if not job.canaries:
-        return
     try:
         rows = {sink: _released(job, sink) for sink in job.sinks}
-        found = evidence(job, invented(job, people_to_plant(asked, records)), rows)
+        found = evidence(job, invented(job, len({u.dialogue_id for batch in job.canaries for u in batch})), rows)
     except Exception as error:  # noqa: BLE001
         found = {"failed": told_by_place(error)}
     write_json(job.places.canary_evidence, found)

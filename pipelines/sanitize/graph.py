@@ -9,7 +9,7 @@ from typing import Any
 import apache_beam as beam
 
 from sottovoce.models.forget.whose import OwnedFailure
-from sottovoce.models.records import Failure, Source
+from sottovoce.models.records import CANARY, Failure, Source
 from sottovoce.models.runs.places import FAILURES
 from sottovoce.models.tally import Tally
 from sottovoce.models.text.rewrite import NONE
@@ -132,7 +132,7 @@ def _failure_rows(failures: list[OwnedFailure], sink: str) -> list[Row]:
     return [
         to_row(failure.id, Source(failure.file, failure.line), failure.alone(), failure.part._replace(sink=sink))
         for failure in failures
-        if not Source(failure.file, failure.line).invented
+        if failure.file != CANARY
     ]
 
 

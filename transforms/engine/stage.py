@@ -27,7 +27,7 @@ from apache_beam.runners.common import DoFnSignature
 from sottovoce.models.errors import DEBUG, PackageMissing, RunError, SottovoceError, reason_of, told_by_place
 from sottovoce.models.forget.whose import OwnedFailure, Part, part_of_utterance
 from sottovoce.models.randomness import Secret
-from sottovoce.models.records import Source, Utterance
+from sottovoce.models.records import CANARY, Source, Utterance
 from sottovoce.models.tally import Tally
 from sottovoce.transforms.engine import members, progress
 from sottovoce.transforms.engine.job import Job
@@ -51,7 +51,7 @@ def uncounted(_: Any) -> Tally:
 def is_invented(batch: Sequence[Any]) -> bool:
     """Whether these are canaries, which have batches of their own: Utterances, or what carries one as `.utterance`."""
     first = batch[0]
-    return (first if isinstance(first, Utterance) else first.utterance).source.invented
+    return (first if isinstance(first, Utterance) else first.utterance).source.file == CANARY
 
 
 class Step(ABC):

@@ -8,7 +8,7 @@ from typing import Any
 import apache_beam as beam
 
 from sottovoce.models.randomness import Secret
-from sottovoce.models.records import SpeechSlice, Utterance
+from sottovoce.models.records import CANARY, SpeechSlice, Utterance
 from sottovoce.models.speech.chain import masks_first, order
 from sottovoce.models.tally import Tally
 from sottovoce.transforms.engine.hints import gpu_hints
@@ -72,7 +72,7 @@ class _DropCopies(beam.DoFn):
         yield kept
         if failures:
             yield beam.pvalue.TaggedOutput(FAILURES, failures)
-        if rows[0].source.invented:
+        if rows[0].source.file == CANARY:
             return
         copies = len({row.source for row in rows})
         reasons = [failure.reason for failure in failures]

@@ -9,6 +9,7 @@ from typing import Any
 
 import apache_beam as beam
 
+from sottovoce.models.records import CANARY
 from sottovoce.models.runs.places import RunPlaces
 from sottovoce.transforms.engine.stage import is_invented
 from sottovoce.transforms.write.rows import Row, schema_of
@@ -20,7 +21,7 @@ def of_the_corpus(batch: list[Any]) -> bool:
 
 
 def _is_canary(rows: list[Row]) -> bool:
-    return bool(rows) and rows[0].source.invented
+    return bool(rows) and rows[0].source.file == CANARY
 
 
 class SetCanariesApart(beam.PTransform):
