@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable
 from typing import Any
 
 import apache_beam as beam
@@ -88,21 +89,23 @@ def build_graph(pipeline: beam.Pipeline, job: Job, corpus: Corpus) -> None:
         crowd = texts | "Crowd" >> ReleaseCrowd(job, corpus.records)
         texts = {sink: follow(outputs, sink) for sink, outputs in crowd.items()}
     for sink in job.sinks:
-        branch = sink_class(sink)
-        also = known_languages(job, *branch.mechanisms)
-        if also is not None and not (known is not None and known <= also):  # a stage of this sink knows fewer
-            texts[sink] = follow(texts[sink] | f"KnowLanguage {sink}" >> KnowLanguage(job, *branch.mechanisms), sink)
-        rows = follow(texts[sink] | sink >> branch(job), sink)
-        if job.canaries:
-            apart = SetCanariesApart(job.places, sink, branch.record_type, branch.assemble)
-            rows = rows | f"SetApart {sink}" >> apart
-        write = WriteShards(
-            job.places, sink, branch.record_type, job.shards[sink], job.secret, branch.assemble, job.forget
-        )
-        follow(rows | f"Write {sink}" >> write, sink)
+        _write_sink(sink, texts[sink], job, known, follow)
     tallies.append(_write_failures(failures, job))
     _write_tally(tallies, job)
     scrub_errors(pipeline)
+
+
+def _write_sink(sink: str, texts: Any, job: Job, known: frozenset[str] | None, follow: Callable[..., Any]) -> None:
+    """`known` are the languages that have passed so far."""
+    branch = sink_class(sink)
+    also = known_languages(job, *branch.mechanisms)
+    if also is not None and not (known is not None and known <= also):  # a stage of this sink knows fewer
+        texts = follow(texts | f"KnowLanguage {sink}" >> KnowLanguage(job, *branch.mechanisms), sink)
+    rows = follow(texts | sink >> branch(job), sink)
+    if job.canaries:
+        rows = rows | f"SetApart {sink}" >> SetCanariesApart(job.places, sink, branch.record_type, branch.assemble)
+    write = WriteShards(job.places, sink, branch.record_type, job.shards[sink], job.secret, branch.assemble, job.forget)
+    follow(rows | f"Write {sink}" >> write, sink)
 
 
 def _of_the_corpus(batches: Any, job: Job, step: str) -> Any:
