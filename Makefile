@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OUT ?= out/demo
 
-.PHONY: help setup demo serve test check types quick-tests lock corpus bench bench-text bench-service model voice clean flink-up flink-down test-flink test-page test-image test-slurm test-kubernetes test-airflow
+.PHONY: help setup demo serve test test-long check types quick-tests lock corpus bench bench-text bench-service model voice clean flink-up flink-down test-flink test-page test-image test-slurm test-kubernetes test-airflow
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
@@ -36,6 +36,9 @@ serve: $(READY) ## start the service on this machine: http://127.0.0.1:5000
 test: $(READY) ## set everything up and run all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
+test-long: $(READY) ## tests of tens of seconds each: processes that are killed, trainings of several processes, whole studies
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m long
+
 check: $(READY) ## format, lint, types, fences and quick tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -45,7 +48,7 @@ types:
 	$(BIN)/mypy
 
 quick-tests:
-	$(BIN)/python -m pytest -n 2 -m "not slow and not flink and not page" --hypothesis-profile=quick
+	$(BIN)/python -m pytest -n 2 -m "not slow and not flink and not page and not long" --hypothesis-profile=quick
 
 lock: $(READY) ## pin requirements.in into requirements.txt
 	uv pip compile --python-version 3.11 --no-emit-index-url --no-annotate --no-header -q requirements.in -o requirements.txt

@@ -131,6 +131,7 @@ def test_the_secret_of_a_run_is_not_handed_to_its_training(tmp_path, launcher, m
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_two_processes_train_together_under_torchrun(tmp_path):
     launcher = Local(processes=2, poll_s=0.2)
     handle = launcher.submit(make_job(tmp_path, ALL_REDUCE))
@@ -139,6 +140,7 @@ def test_two_processes_train_together_under_torchrun(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_cancel_ends_the_workers_of_torchrun(tmp_path):
     launcher = Local(processes=2, poll_s=0.2)
     handle = launcher.submit(

@@ -48,6 +48,7 @@ def test_each_way_of_counting_has_its_figure(capsys, noise, accountant, epsilon,
 
 @pytest.mark.slow
 @pytest.mark.skipif(not GOLDEN.exists(), reason="golden values are not on this machine")
+@pytest.mark.long
 def test_the_calculator_prints_every_golden_row(capsys):
     for row in csv.DictReader(GOLDEN.open()):
         plan = [word for flag, column in COLUMNS.items() for word in (flag, row[column])]

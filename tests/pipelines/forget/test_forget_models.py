@@ -57,6 +57,7 @@ def speakers_in(run, sink: str) -> set[str]:
     return {names[token] for table in tables for token in table["speaker"].to_pylist()}
 
 
+@pytest.mark.long
 def test_a_model_is_trained_anew_without_whoever_was_forgotten_and_the_old_one_goes(trained):
     run, secret_file, flags = trained
     never_read, *_ = sorted(speakers_in(run, "dm") - speakers_in(run, "slu"))

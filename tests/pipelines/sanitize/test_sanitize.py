@@ -120,6 +120,7 @@ def test_hugging_face_datasets_reads_every_sink(finished, tmp_path):
     assert audio["bytes"][:4] == b"fLaC"
 
 
+@pytest.mark.long
 def test_two_workers_give_the_same_records(finished, corpus, secret, tmp_path):
     sottovoce("sanitize", "--input", corpus, "--output", tmp_path, "--secret-file", secret, "--workers", 2)
     assert everything(only_run(tmp_path)) == everything(finished[0])

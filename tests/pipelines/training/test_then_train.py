@@ -53,6 +53,7 @@ def wait_for_end(run: Path) -> str:
     return list(marker.launcher().watch(marker.handle))[-1].state
 
 
+@pytest.mark.long
 def test_a_sanitised_corpus_is_trained_on_by_two_processes_once(tmp_path, asked):
     first = sottovoce("sanitize", *asked)
     (run,) = runs(tmp_path)
@@ -67,6 +68,7 @@ def test_a_sanitised_corpus_is_trained_on_by_two_processes_once(tmp_path, asked)
     assert after == {path: time for path, time in before.items() if path.suffix != ".lock"}
 
 
+@pytest.mark.long
 def test_a_run_killed_between_commit_and_start_is_trained_by_the_same_command(tmp_path, asked):
     assert "is committed" in sottovoce("sanitize", *asked[: asked.index("--then-train")]).stdout
     (run,) = runs(tmp_path)

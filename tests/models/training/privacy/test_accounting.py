@@ -52,6 +52,7 @@ def test_every_golden_row_of_the_published_formula_and_of_shuffling_is_met():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_every_golden_row_of_poisson_sampling_is_met():
     for row in rows("edp_sgd.csv"):
         fixed = edp_epsilon(**plan_of(row), **SAMPLED, noise="sound")
@@ -62,6 +63,7 @@ def test_every_golden_row_of_poisson_sampling_is_met():
             assert literal.epsilon == pytest.approx(float(row["eps_literal_poisson_pld"]), rel=1e-3)
 
 
+@pytest.mark.long
 def test_shuffling_is_never_below_its_proven_lower_bound():
     for row in rows("shuffle_vs_poisson.csv"):
         steps, z, delta = int(row["T"]), float(row["z"]), float(row["delta"])
