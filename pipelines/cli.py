@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import select
 import sys
 from collections.abc import Sequence
 
@@ -64,10 +65,31 @@ COMMANDS = {
     "completion": ("sottovoce.pipelines.commands.completion", "completion of commands and flags for bash and zsh"),
 }
 
-EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
+EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_NOBODY_READS = 0, 1, 2, 130, 141
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    try:
+        try:
+            return _main(argv)
+        finally:
+            sys.stdout.flush()  # here, and not at the exit of the interpreter, which would complain with a stack
+    except BrokenPipeError:  # `| head` has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_NOBODY_READS
+
+
+def _nobody_reads() -> bool:
+    """Whether the pipe that takes our output has lost its reader."""
+    asked = select.poll()
+    try:
+        asked.register(sys.stdout.fileno(), 0)
+    except (OSError, ValueError):
+        return False
+    return any(event & select.POLLERR for _, event in asked.poll(0))
+
+
+def _main(argv: Sequence[str] | None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     name, rest = _split_command(arguments)
     if name is None:
@@ -93,6 +115,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return EXIT_FAILED
     except Exception as error:  # a traceback would quote what the command was working on
+        if isinstance(error, BrokenPipeError) and _nobody_reads():
+            raise
         if os.environ.get(DEBUG):
             raise
         print(f"error: unexpected {told_by_place(error)}; set {DEBUG}=1 to see all of it", file=sys.stderr)

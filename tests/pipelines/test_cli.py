@@ -1,4 +1,6 @@
 import importlib
+import subprocess
+import sys
 
 import pytest
 
@@ -29,3 +31,13 @@ def test_an_unknown_command_is_answered_with_the_known_ones(capsys):
 def test_version_is_told(capsys):
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize("arguments", ["budget adept --clip 1 --dimension 8 --epsilon 1 --json", "--help"])
+def test_a_reader_who_has_read_enough_is_no_error(arguments):
+    """As `| head -c 0` does it: our end of the pipe is closed before anything is printed."""
+    command = [sys.executable, "-m", "sottovoce.pipelines.cli", *arguments.split()]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.close()
+        said = process.stderr.read()
+    assert (process.returncode, said) == (141, "")
