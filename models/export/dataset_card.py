@@ -7,6 +7,7 @@ the job, so that they can be made anew when records are erased.
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -66,8 +67,8 @@ def _words(record: Mapping[str, Any], sinks: Iterable[str]) -> list[str]:
     return [
         f"# {record['run_id']}",
         "",
-        "Made by Sottovoce from a corpus of speech and text: sensitive words were found and replaced, voices changed, each",
-        "dialogue put into one of these data sets only. What that protects, and what not, is in `ledger.json` and `report.html`.",
+        *textwrap.wrap(f"Made by Sottovoce from a corpus of speech and text. {_how(record, sinks)}", 120),
+        "What that protects, and what not, is in `ledger.json` and `report.html`.",
         "",
         "```python",
         "import datasets",
@@ -78,6 +79,16 @@ def _words(record: Mapping[str, Any], sinks: Iterable[str]) -> list[str]:
         'after `cast_column("audio", datasets.Audio(decode=False))`. There are no speakers and no dialogue ids: which records',
         "belong together is what the run hid.",
     ]  # fmt: skip
+
+
+def _how(record: Mapping[str, Any], sinks: Iterable[str]) -> str:
+    """What was done to the texts is what their own mechanism says; `rewritten` is empty where words were replaced."""
+    rewritten, speech = record.get("rewritten", ""), "stt_am" in sinks
+    said = [rewritten or "Sensitive words were found and replaced."]
+    if speech:
+        made = record.get("crowd", False)
+        said.append("A voice of nobody said the released texts." if made else "Voices were changed.")
+    return " ".join([*said, "Each dialogue was put into one of these data sets only."])
 
 
 def croissant_of(record: Mapping[str, Any], licence: str | None) -> dict[str, Any]:

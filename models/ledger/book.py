@@ -20,10 +20,12 @@ RELEASED_AS_SAID = (
     "where each sensitive stretch stood and of which kind it was, wherever the replacement shows it",
 )
 
-RELEASED_BY_EVERY_RUN = (
+RELEASED_BY_COUNTS = (
     "the counts of this run: records read, dialogues, failures by reason, seconds of speech and of each stage, and how many "
     "labelled slots of each type there are and how many the detector had missed",
 )
+
+RELEASED_BY_A_CROWD = ("that there was a run, when it was committed, and its settings",)
 
 NOT_PROTECTED_AS_SAID = (
     "what the detectors miss: it is published as it was said, and no figure below covers it",
@@ -55,7 +57,7 @@ def open_book(
         "run_id": run_id,
         "created": created,
         "released_exactly": list(
-            dict.fromkeys([*released, *(RELEASED_AS_SAID if as_said else ()), *RELEASED_BY_EVERY_RUN])
+            dict.fromkeys([*released, *((*RELEASED_AS_SAID, *RELEASED_BY_COUNTS) if as_said else RELEASED_BY_A_CROWD)])
         ),
         "not_protected": [*(NOT_PROTECTED_AS_SAID if as_said else ()), *NOT_PROTECTED_BY_ANY_RUN],
         "mechanisms": [_row_of(entry) for entry in unique],

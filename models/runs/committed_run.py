@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from sottovoce.models.errors import RunError
-from sottovoce.models.runs.places import COMMITTED, RUNS, SEAL, SECRET_CHECK, RunPlaces, absolute
+from sottovoce.models.runs.places import COMMITTED, COUNTS, RUNS, SEAL, SECRET_CHECK, RunPlaces, absolute
 from sottovoce.models.runs.run_files import FileEntry, LocalFiles, RunFiles, changed, check_files
 
 _inside_the_run = re.compile(r"([A-Za-z0-9_][A-Za-z0-9_.-]*/)*[A-Za-z0-9_][A-Za-z0-9_.-]*").fullmatch
@@ -57,6 +57,9 @@ class CommittedRun:
         except (KeyError, TypeError, AttributeError):
             raise RunError(f"{COMMITTED} is damaged: expected run_id, shards and files as the run wrote them") from None
         self._check_paths()
+        if private is not None and self.record.get("crowd"):  # whoever has the private folder knows them exactly
+            counts = _content(private, f"{RUNS}/{self.location.rpartition('/')[2]}/{COUNTS}")
+            self.record["counts"] = json.loads(counts) if counts else self.record["counts"]
 
     def rows(self, sink: str) -> int:
         return sum(shard.rows for shard in self.shards if shard.sink == sink)
@@ -133,6 +136,12 @@ def open_local(folder: str) -> CommittedRun:
     location = absolute(folder)
     private = LocalFiles(RunPlaces.of(location).output.private())
     return CommittedRun(location, LocalFiles(location), private)
+
+
+def handed_on(record: dict[str, Any]) -> dict[str, Any]:
+    """What may leave of a commit. How many records a corpus has tells of a person who is in it or not what a crowd release
+    hides: of its counts only those of the released rows leave, which are noisy."""
+    return record | {"counts": {"rows": record["counts"]["rows"]}} if record.get("crowd") else record
 
 
 def seal_of(commit: bytes) -> dict[str, str]:

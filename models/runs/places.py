@@ -25,6 +25,7 @@ OUT/private/                            mode 0700, files 0600; a bucket needs an
                          /canaries.json what became of invented people in the run: counts, yes and no
                          /training/     marker, settings, logs, checkpoints and exact curves of its training
                          /left_out.json how many records of forgotten people the run has left out, if any
+                         /counts.json   the exact counts of a run that hands on none (`rewrite: crowd`)
                          /record.json   its `_COMMITTED.json` again: what was taken counts when the records are gone
 
 Only names are made here; `pipelines/sanitize/run_folder.py` touches the files.
@@ -37,7 +38,7 @@ from dataclasses import dataclass
 
 COMMITTED = "_COMMITTED.json"
 PRIVATE, RUNS, TRAINED = "private", "runs", "trained"
-SECRET_CHECK, SEAL = "secret_check.json", "commit.json"
+SECRET_CHECK, SEAL, COUNTS = "secret_check.json", "commit.json", "counts.json"
 WORK, STATE, INDEX, FAILURES, TRAINING = "work", "state", "index", "failures", "training"
 KEPT_TABLES = (STATE, INDEX, FAILURES)  # private folders of a run whose files are written by the graph, and stay
 
@@ -140,6 +141,10 @@ class RunPlaces:
     @property
     def record(self) -> str:
         return self.private("record.json")
+
+    @property
+    def counts(self) -> str:
+        return self.private(COUNTS)
 
     @property
     def left_out(self) -> str:

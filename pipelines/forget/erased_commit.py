@@ -38,7 +38,8 @@ def plan_of(erasure: RunErasure, entry: Mapping[str, str]) -> Plan:
     read = erasure.removed.rows[marker.sink] if marker else 0  # of the sink that its training has read
     plan = Plan(run.folder.name, trained_on=read > 0 or run.retired)
     before = {table["path"]: table["sha256"] for table in (*files.tables, *run.record["shards"])}
-    if not run.retired:
+    # Records of a crowd are nobody's: what is handed on stays as it is, and does not tell that somebody of it was forgotten.
+    if not run.retired and not run.record.get("crowd"):
         plan.commit = _commit(erasure, entry, before)
     plan.tables = files.described(files.tables)
     for target, ready in files.moves():

@@ -27,6 +27,8 @@ def print_summary(folder: RunFolder, committed: dict[str, Any], what: str) -> No
     print(f"may be handed on: {folder.uri}")
     for sink, rows in counts["rows"].items():
         print(f"  {sink + '/':<16} {rows} records")
+    if committed.get("crowd") and not all(counts["rows"].values()):
+        print("  a sink is empty: nothing was said by enough speakers; ledger.json has the threshold (rewrite: crowd)")
     for name, text in FILES.items():
         print(f"  {name:<16} {text}")
     print(f"may not: {folder.places.output.private()}")

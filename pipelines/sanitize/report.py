@@ -22,6 +22,7 @@ from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from jinja2 import Environment, StrictUndefined
 
+from sottovoce.models.runs.committed_run import handed_on
 from sottovoce.models.text.detect.labelled_slots import recalls
 from sottovoce.transforms.sinks import sink_class
 
@@ -77,7 +78,9 @@ class RunSummary:
     run_id: str
     created: str
     duration_s: float | None
-    records_read: int
+    records_read: (
+        int | None
+    )  # None where no exact count is told: the figures of the corpus and of the stages are left out
     dialogues: int
     audio_s: float
     sinks: tuple[SinkSummary, ...]
@@ -161,9 +164,10 @@ BEFORE_THE_SINKS = ("read", "recognise", "skip taken", "transcribe", "language",
 SLOTS_TITLE = "What the detector missed of the corpus's own labels"
 SLOTS_NOTE = (
     "These values were labelled by the corpus, so they were treated as sensitive whether the detector found them or not "
-    "(detect.sensitive_slots). What the detector missed here tells how much it misses where nothing is labelled: that is "
-    "published as it was said."
+    "(detect.sensitive_slots). What the detector missed here tells how much it misses where nothing is labelled: "
 )
+AS_SAID = "that is published as it was said."
+REWRITTEN = "that went into rewriting like every other word, and is published only if the rewriting says it."
 
 
 def report_of(
@@ -175,20 +179,21 @@ def report_of(
     duration_s: float | None,
 ) -> str:
     """The page of a commit. `path_of` says where a shard lies; `duration_s` is None for a run that lost records since."""
-    counts = record["counts"]
+    counts = handed_on(dict(record))["counts"]
+    told = "read" in counts
     summary = RunSummary(
         run_id=record["run_id"],
         created=record["created"],
-        duration_s=duration_s,
-        records_read=counts["read"],
-        dialogues=counts["dialogues"],
-        audio_s=counts["audio_s"],
+        duration_s=duration_s if told else None,
+        records_read=counts.get("read"),
+        dialogues=counts.get("dialogues", 0),
+        audio_s=counts.get("audio_s", 0.0),
         sinks=tuple(_sink_summary(name, record, settings["sinks"], path_of) for name in counts["rows"]),
-        failures=refused,
-        stages=_stage_summaries(counts["stages"], counts["rows"]),
+        failures=refused if told else (),
+        stages=_stage_summaries(counts.get("stages", {}), counts["rows"]),
         ledger=ledger,
         settings=settings,
-        sections=_of_labelled_slots(counts["labelled_slots"]),
+        sections=_of_labelled_slots(counts.get("labelled_slots", {}), bool(record.get("rewritten"))),
         erased=tuple(sorted({erasure["date"] for erasure in record.get("erasures", ())})),
     )
     return render_report(summary)
@@ -236,7 +241,7 @@ def _stage_summaries(stages: Mapping[str, Any], sinks: Iterable[str]) -> tuple[S
     )
 
 
-def _of_labelled_slots(slots: Mapping[str, Any]) -> tuple[Section, ...]:
+def _of_labelled_slots(slots: Mapping[str, Any], rewritten: bool) -> tuple[Section, ...]:
     """What the detector missed of the corpus's own labels; nothing where the corpus labels none."""
     if not slots:
         return ()
@@ -247,4 +252,4 @@ def _of_labelled_slots(slots: Mapping[str, Any]) -> tuple[Section, ...]:
         found = f"{words['recall']:.1%} ({low:.1%} to {high:.1%})"
         rows.append((type_, f"{values['labelled']:,}", f"{values['missed']:,}", f"{words['labelled']:,}", found))
     columns = ("type", "labelled values", "missed, whole or in part", "words of them", "words found (95 % interval)")
-    return (Section(SLOTS_TITLE, columns, tuple(rows), SLOTS_NOTE),)
+    return (Section(SLOTS_TITLE, columns, tuple(rows), SLOTS_NOTE + (REWRITTEN if rewritten else AS_SAID)),)

@@ -45,7 +45,10 @@ from sottovoce.transforms.engine import progress
 from sottovoce.transforms.engine.job import Job
 from sottovoce.transforms.read.read_corpus import Corpus, open_corpus
 from sottovoce.transforms.sinks import TABLE, sink_class
+from sottovoce.transforms.text.crowd import releases_templates
 from sottovoce.transforms.write.rows import schema_of
+
+SHARDS_OF_A_CROWD = 4  # how many files there are must not tell how many records came in, where nothing else does
 
 
 @dataclass(frozen=True)
@@ -192,7 +195,8 @@ def _check_rewriting(job: Job) -> None:
 
 def _make_job(job_file: JobFile, corpus: Corpus, sinks: dict[str, float], folder: RunFolder, secret: Secret) -> Job:
     total = sum(sinks.values())
-    fixed = job_file.sections["output"].shards
+    crowd = releases_templates(job_file.members["rewrite"])
+    fixed = job_file.sections["output"].shards or (SHARDS_OF_A_CROWD if crowd else None)
     shards = {
         name: fixed or max(1, math.ceil(corpus.records * weight / total / sink_class(name).rows_per_shard))
         for name, weight in sinks.items()

@@ -17,7 +17,7 @@ from apache_beam.io.filesystems import FileSystems
 
 from sottovoce.models.errors import RunError
 from sottovoce.models.randomness import Secret
-from sottovoce.models.runs.committed_run import seal_of
+from sottovoce.models.runs.committed_run import handed_on, seal_of
 from sottovoce.models.runs.places import (
     COMMITTED,
     FAILURES,
@@ -59,8 +59,11 @@ def json_bytes(value: Any) -> bytes:
 
 def write_commit(places: RunPlaces, record: dict[str, Any]) -> None:
     """The seal first: a commit that is there is sealed. The copy last: it says what was released wherever the folder goes."""
-    write_json(places.seal, seal_of(json_bytes(record)))
-    write_json(places.released(COMMITTED), record, private=False)
+    public = handed_on(record)
+    if public is not record:
+        write_json(places.counts, record["counts"])
+    write_json(places.seal, seal_of(json_bytes(public)))
+    write_json(places.released(COMMITTED), public, private=False)
     write_json(places.record, record)
 
 
@@ -102,7 +105,12 @@ class RunFolder:
         return self.places.released(*parts)
 
     def committed(self) -> dict[str, Any] | None:
-        return self.read_json(COMMITTED) if FileSystems.exists(self.path(COMMITTED)) else None
+        """With its exact counts, which are in private state where the run hands on none."""
+        if not FileSystems.exists(self.path(COMMITTED)):
+            return None
+        record = self.read_json(COMMITTED)
+        exact = record.get("crowd") and FileSystems.exists(self.places.counts)
+        return record | ({"counts": read_json(self.places.counts)} if exact else {})
 
     def begin(self) -> None:
         """Clear what an unfinished or replaced run left, and make the private folder of the new one."""

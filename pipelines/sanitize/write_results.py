@@ -48,8 +48,8 @@ def write_results(job: Job, job_file: JobFile, folder: RunFolder, duration_s: fl
     refused = failure_summaries(failures)
     _refuse_useless(job, job_file.sections["limits"], read, failed, refused)
     created = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-    entries = [*ledger_entries(job, tally["slots"]), *_ledger_of_released_again(job, again)]
-    crowd_only = releases_templates(job.rewrite)  # then it serves every sink of the run
+    crowd_only = releases_templates(job.rewrite)  # then it serves every sink of the run, and no exact count leaves
+    entries = [*ledger_entries(job, None if crowd_only else tally["slots"]), *_ledger_of_released_again(job, again)]
     ledger = book.open_book(folder.name, created, entries, _released(job), as_said=not crowd_only)
     rows = dict.fromkeys(job.sinks, 0)
     for shard in shards:
@@ -72,6 +72,8 @@ def write_results(job: Job, job_file: JobFile, folder: RunFolder, duration_s: fl
         "delta_of_lists": _delta_of_counts(job),
         "shards": [shard for shard in shards if shard["sink"] in job.sinks],
         "languages": _languages(job),
+        "rewritten": "" if job.rewrite.name == NONE else job.rewrite.make().ledger().says,
+        "crowd": crowd_only,
     }
     for name, text in cards_of(record, job_file.sections["output"].licence).items():
         folder.write_text(name, text)
@@ -113,8 +115,8 @@ def _by_reason(refused: Iterable[FailureSummary]) -> dict[str, int]:
     return dict(by_reason)
 
 
-def ledger_entries(job: Job, slots: Mapping[str, Any]) -> list[LedgerEntry]:
-    """What each mechanism of the run says of itself; `slots` are the tally's counts of labelled slots."""
+def ledger_entries(job: Job, slots: Mapping[str, Any] | None) -> list[LedgerEntry]:
+    """What each mechanism of the run says of itself; `slots` are the tally's counts of labelled slots, if they are told."""
     used = {family for sink in job.sinks for family in sink_class(sink).mechanisms}
     if releases_templates(job.rewrite):  # no recording was touched: a voice said the released texts
         used = {"replace"} | (used & {"voice"})

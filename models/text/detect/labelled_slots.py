@@ -28,6 +28,7 @@ from sottovoce.models.text.edits import split_at_slots
 MECHANISM = "slots of the corpus"
 COUNTED = ("values", "values_found", "words", "words_found")
 DEFAULT, NOT, UNKNOWN_TYPE = "default", "!", "OTHER"
+_NOT_TOLD = "How many there are and how many it had missed is not told: exact counts would tell of single people."
 _ADDED = "The spans of sensitive slots are added to what the detector finds."
 _ITEM = re.compile(r"!?[\w.:/+#*?\[\]-]+(=[A-Z][A-Z_]*)?")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -62,13 +63,13 @@ class SlotSettings:
         found = [(slot, self.type_of(slot.name)) for slot in slots]
         return [Span(slot.begin, slot.end, type_, 1.0, "slots") for slot, type_ in found if type_ is not None]
 
-    def ledger(self, counts: Mapping[str, Mapping[str, int]]) -> LedgerEntry:
-        """`counts`: by type, as `count` makes them, of the whole run."""
-        measured = recalls(counts)
+    def ledger(self, counts: Mapping[str, Mapping[str, int]] | None) -> LedgerEntry:
+        """`counts`: by type, as `count` makes them, of the whole run; None where they are not told."""
+        measured = recalls(counts or {})
         return LedgerEntry(
             stage="detect",
             mechanism=MECHANISM,
-            says=_in_words(measured),
+            says=f"{_ADDED} {_NOT_TOLD}" if counts is None else _in_words(measured),
             not_protected=(
                 "slots under names that detect.sensitive_slots does not list",
                 "what the corpus does not label: there the detector's misses are published",

@@ -19,8 +19,12 @@ what was released by the counts before it: that is adaptive composition, and the
 order and shards are functions of what was released, of public lists and of keyed draws that depend on nobody: post-processing.
 Routing a dialogue to a sink is a keyed coin of the dialogue alone. QED.
 
+Everything else in the folder that is handed on follows from the job and from these records: exact counts of what was read,
+refused and missed, and the times of the stages, stay in private state, and the number of shards does not depend on the corpus
+(`models/runs/committed_run.py`, `tests/adversary/test_crowd_neighbours.py`).
+
 What it needs: a person has one speaker id; the secret is not known to the reader (noise is keyed); noise is drawn in double
-precision and rounded to whole counts. What it leaves out: the counts that a run reports exactly (how many records it read).
+precision and rounded to whole counts. What it leaves out: that a run was committed at all, and when.
 """
 
 from __future__ import annotations
@@ -48,7 +52,7 @@ SINGLE = ("stt_lm", "slu")
 
 NOT_PROTECTED = (
     "what a crowd has in common: a template that many said goes out, with about how many said it",
-    "the counts that the run reports exactly: how many records and dialogues it read, refused and sent to each sink",
+    "that there was a run at all: one whose corpus is empty, or of which limits.max_failures refuses too much, commits nothing",
     "a person with several speaker ids: each of them is protected as one",
     "the corpus against whoever holds the secret of the run: the noise can be drawn again with it",
 )
