@@ -10,4 +10,5 @@ TABLE = {
     "counts": "sottovoce.models.training.ngrams.noisy_counts:CountsModel",
     "conv": "sottovoce.models.training.networks.conv:ConvModel",
     "turns": "sottovoce.models.training.networks.turns:TurnsModel",
+    "rewriter": "sottovoce.models.training.networks.rewriter:RewriterModel",
 }

@@ -23,13 +23,14 @@ TOKEN = re.compile(r"\w+|[^\w\s]")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Example:
-    """`speaker` is what speaker-level privacy counts by; None where the data does not say."""
+    """`speaker` is what speaker-level privacy counts by; None where the data does not say. So with `dialogue`."""
 
     tokens: tuple[str, ...]
     tags: tuple[str, ...]
     intent: str
     source: Source
     speaker: str | None = None
+    dialogue: str | None = None
 
     def __repr__(self) -> str:
         return "<Example: sensitive>"
@@ -93,8 +94,8 @@ def check_labels(examples: Iterable[Example], labels: Labels) -> None:
 
 def _example(row: Mapping[str, Any], source: Source) -> Example:
     tokens, tags = _given_tags(row) if "tokens" in row else _tags_from_slots(row)
-    speaker = row.get("speaker")
-    return Example(tokens, tags, str(row["intent"]), source, None if speaker is None else str(speaker))
+    speaker, dialogue = (None if row.get(name) is None else str(row[name]) for name in ("speaker", "dialogue_id"))
+    return Example(tokens, tags, str(row["intent"]), source, speaker, dialogue)
 
 
 def _given_tags(row: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -14,7 +14,7 @@ Mode = Literal["plain", "paper", "sound", "per_example"]
 
 @dataclass(frozen=True)
 class TrainSettings:
-    # what is learned, and from which sink: slu, lm (stt_lm), am (stt_am), dm
+    # what is learned, and from which sink: slu, lm (stt_lm), am (stt_am), dm, rewriter (slu)
     task: str = "slu"
     # by name, or with options: {use: clc, hidden: 128, ...}; the task's own default where it is not given
     model: Any = None

@@ -1,7 +1,8 @@
 """The study of rewriting: what each strategy leaves of a corpus for those who train on it, and for those who attack it.
 
 A strategy rewrites the training set; a bag-of-words classifier learns intents from the result and is tested on untouched
-sentences. Each sentence is a speaker of its own, as these corpora name none. Attacks: was a sentence in the corpus at all
+sentences. Each sentence is a speaker of its own, as these corpora name none; or each dialogue is one, where a corpus has
+dialogues (`UNITS`). Attacks: was a sentence in the corpus at all
 (shadow model on the five largest scores, half of the sentences in and half out, as in ADePT 4.5); which word triples of the
 corpus survive, by how rare they are; and, where a record has one rewriting, is it found among a thousand by shared words.
 Draws are keyed by the seed: a study is no release.
@@ -13,7 +14,7 @@ import dataclasses
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,12 +28,14 @@ from sottovoce.models.records import Utterance
 from sottovoce.models.settings import Spec
 from sottovoce.models.text import chain
 from sottovoce.models.text.rewrite import ReleasesTemplates
+from sottovoce.models.text.rewrite.autoencoder import card_of
 from sottovoce.models.text.rewrite.release import release
 from sottovoce.pipelines.studies.measure_utility import sentence_of
 
 NONE, REPLACE = "none", "replace"
 STRATEGIES = (NONE, REPLACE, "crowd", "adept", "metric")
-TOP, AMONG, TRIPLE = 5, 1000, 3
+UNITS = ("utterance", "dialogue")
+TOP, AMONG, TRIPLE, AT_ONCE = 5, 1000, 3, 512
 RARITY = (("once", 1, 1), ("2 to 9 times", 2, 9), ("10 and more", 10, math.inf))
 
 
@@ -44,25 +47,31 @@ class Strategy:
     epsilon: float | None
     delta: float = 1e-6
     model: str | None = None
+    unit: str = UNITS[0]
+    ladder: tuple[tuple[str, float], ...] = ()  # of crowd; none: its default
 
     def make(self) -> Any:
         if self.name == REPLACE:
             return Spec("replace", "full").make()
         options: dict[str, Any] = {"epsilon": self.epsilon}
         if self.name == "crowd":
-            options |= {"delta": self.delta, "templates_per_speaker": 1, "values_per_speaker": 1}
+            options |= {"delta": self.delta} | ({"ladder": dict(self.ladder)} if self.ladder else {})
+            if self.unit == UNITS[0]:  # one sentence has one template
+                options |= {"templates_per_speaker": 1, "values_per_speaker": 1}
         elif self.name == "adept":
             options |= {"delta": self.delta, "model": self.model}
         return Spec("rewrite", self.name, tuple(sorted(options.items()))).make()
 
-    @property
-    def guarantee(self) -> str:
-        """Of the sound epsilon: for whom, or why there is none."""
+    def guarantee(self, corpus: str) -> str:
+        """Of the sound epsilon: for whom, or why there is none. A decoder that has read this very corpus gives none."""
         if self.name in (NONE, REPLACE, "metric"):
             return "none" if self.name == NONE else "detected words" if self.name == REPLACE else "metric, a word"
         sound = self.make().ledger().sound
-        key = "speaker" if self.name == "crowd" else "utterance"
-        return f"({sound[key]:g}, {self.delta:g}) {key}" if math.isfinite(sound[key]) else "none (decoder)"
+        if self.name == "crowd":
+            return f"({sound['speaker']:g}, {self.delta:g}) {self.unit}"
+        read = f"{corpus}.jsonl.gz (train)" in card_of(self.model).get("trained_on", ())
+        finite = math.isfinite(sound["utterance"]) and not read
+        return f"({sound['utterance']:g}, {self.delta:g}) utterance" if finite else "none: decoder read it"
 
 
 @dataclass(frozen=True)
@@ -83,19 +92,29 @@ def rewrite(strategy: Strategy, utterances: Sequence[Utterance], seed: int) -> R
     if isinstance(member, ReleasesTemplates):
         records, covered = release(member, utterances, "slu", secret, str(seed))
         return Rewritten(records, covered / len(utterances), None)
-    records, origins = [], []
-    for place, utterance in enumerate(utterances):
+    made = [
+        (place, one) for place, one in enumerate(_rewritten(member, strategy, utterances, secret)) if one is not None
+    ]
+    return Rewritten([one for _, one in made], len(made) / len(utterances), [place for place, _ in made])
+
+
+def _rewritten(
+    member: Any, strategy: Strategy, utterances: Sequence[Utterance], secret: Secret
+) -> Iterator[Utterance | None]:
+    """Each utterance for itself; None where it was refused."""
+    if strategy.name == "adept":
+        for begin in range(0, len(utterances), AT_ONCE):
+            yield from member.rewrite_all(utterances[begin : begin + AT_ONCE], secret)
+        return
+    for utterance in utterances:
         try:
-            made = (
+            yield (
                 chain.replaced(member, utterance, secret)
                 if strategy.name == REPLACE
                 else member.rewrite(utterance, secret)
             )
         except Refusal:
-            continue
-        records.append(made)
-        origins.append(place)
-    return Rewritten(records, len(records) / len(utterances), origins)
+            yield None
 
 
 @dataclass(frozen=True)
@@ -114,6 +133,7 @@ class Measured:
     membership_high: float
     triples: dict[str, float]
     found_among_1000: float | None
+    ladder: dict[str, float]
 
     def as_dict(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
@@ -127,11 +147,11 @@ def measure(
     accuracy = _Classifier(made.records).accuracy(test)
     attack = _membership(strategy, train, seed)
     return Measured(
-        corpus, strategy.name, strategy.epsilon, strategy.guarantee, seed, made.released,
+        corpus, strategy.name, strategy.epsilon, strategy.guarantee(corpus), seed, made.released,
         accuracy, 1.96 * math.sqrt(accuracy * (1 - accuracy) / len(test)),
         _slot_f1(made.records, test, slots, seed) if slots else None,
         attack.auc.value, attack.auc.low, attack.auc.high,
-        surviving_triples(train, made.records), found_again(train, made, seed),
+        surviving_triples(train, made.records), found_again(train, made, seed), dict(strategy.ladder),
     )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from sottovoce.models.settings import Spec
 from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, corpus_name, label, split_slots, stretches
 from sottovoce.models.text.edits import apply_edits, split_at_slots
 from sottovoce.models.text.replace import CountsCorpus
-from sottovoce.models.training.examples import read_corpus
+from sottovoce.models.training.examples import Example, read_corpus
 
 NONE = "none"
 PLACEHOLDERS = ("redact", "typed", "named")
@@ -70,21 +70,25 @@ def variants(strategies: Sequence[str], epsilons: Sequence[float]) -> list[Varia
     return rows
 
 
-def read_study(path: Path, train_limit: int | None, test_limit: int | None, detector: Any = None) -> UtilityStudy:
+def read_study(
+    path: Path, train_limit: int | None, test_limit: int | None, detector: Any = None, test_split: str = "test"
+) -> UtilityStudy:
     """A random part of the splits `train` and `test`, the same in every study. Gold spans without a detector."""
     name = corpus_name(path)
     parts = {}
-    for split, limit in (("train", train_limit), ("test", test_limit)):
+    for split, limit in (("train", train_limit), (test_split, test_limit)):
         rows = read_corpus(path, split).examples
         if not rows:
-            raise CorpusError(f"{path.name}: no rows of split {split!r} with an intent; a study needs train and test")
+            raise CorpusError(
+                f"{path.name}: no rows of split {split!r} with an intent; a study needs train and {test_split}"
+            )
         if limit is not None and len(rows) > limit:
             rows = random.Random(0).sample(rows, limit)
         parts[split] = rows
-    train = [_utterance(name, number, row.tokens, row.tags, row.intent) for number, row in enumerate(parts["train"])]
+    train = [_utterance(name, number, row) for number, row in enumerate(parts["train"])]
     if detector is not None:
         train = list(_detected(train, detector))
-    test = tuple(Sentence(row.tokens, row.tags, row.intent) for row in parts["test"])
+    test = tuple(Sentence(row.tokens, row.tags, row.intent) for row in parts[test_split])
     return UtilityStudy(name, tuple(train), test)
 
 
@@ -140,8 +144,9 @@ def sentence_of(text: str, slots: Sequence[Slot], intent: str | None) -> Sentenc
     return Sentence(tuple(words), tuple(tags), intent or "")
 
 
-def _utterance(corpus: str, number: int, tokens: Sequence[str], tags: Sequence[str], intent: str) -> Utterance:
-    """Each sentence is a dialogue of its own: these corpora have no others."""
+def _utterance(corpus: str, number: int, row: Example) -> Utterance:
+    """A sentence is a dialogue of its own where the corpus names none."""
+    tokens, tags = row.tokens, row.tags
     begins, at = [], 0
     for token in tokens:
         begins.append(at)
@@ -154,11 +159,11 @@ def _utterance(corpus: str, number: int, tokens: Sequence[str], tags: Sequence[s
     sensitive = [OUTSIDE if tag == MIXED else tag for tag in label(corpus, tokens, tags)]
     return Utterance(
         id=str(number),
-        dialogue_id=str(number),
+        dialogue_id=row.dialogue or str(number),
         turn=0,
         text=" ".join(tokens),
         source=Source(corpus, number),
-        intent=intent,
+        intent=row.intent,
         slots=tuple(Slot(*place) for place in places(tags)),
         spans=tuple(Span(*place) for place in places(sensitive)),
     )

@@ -4,14 +4,17 @@ The mathematics stands in `latent_noise.py`. Sound: Laplace noise on a vector cl
 apart in L1), or Gaussian noise by the exact condition on one clipped in L2. Paper: clipped in L2, Laplace of scale
 2 C / epsilon or Gaussian by the usual formula, with the paper's claim beside what holds. Either way the mechanism is local: any
 two utterances, intent and slots included, and k utterances of a person cost k epsilon. It needs a decoder that has not read
-the corpus: one trained on it can say by heart what no noise has touched, and then there is no guarantee at all.
+the corpus: one trained on it can say by heart what no noise has touched, and then there is no guarantee at all; unless it was
+trained with differential privacy. Let its card say (e, d). One utterance that becomes another is one example removed and one
+added: (2 e, (1 + exp(e)) d) where the card counts adding and removing, (e, d) where it counts replacing. By composition of
+the decoder with the noise the utterance has epsilon + 2 e, and the deltas add up.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
@@ -61,21 +64,34 @@ class Adept(RewritesEach):
         autoencoder.load(self.model)
 
     def rewrite(self, utterance: Utterance, secret: Secret) -> Utterance:
-        coder = autoencoder.load(self.model)
-        draw = secret.generator("adept", utterance.dialogue_id, utterance.id, secret.token("text", utterance.text))
-        vector = self.noisy(coder.encode(autoencoder.tokens_of(utterance)), draw)
-        text, intent, slots = autoencoder.text_of(coder.decode(vector, self.beam))
-        if not text:
+        (made,) = self.rewrite_all([utterance], secret)
+        if made is None:
             raise NothingDecoded
-        return dataclasses.replace(utterance, text=text, intent=intent, slots=slots, spans=())
+        return made
+
+    def rewrite_all(self, utterances: Sequence[Utterance], secret: Secret) -> list[Utterance | None]:
+        """Many at once, which is quicker; None where nothing was decoded."""
+        coder = autoencoder.load(self.model)
+        vectors = coder.encode([autoencoder.tokens_of(one) for one in utterances])
+        for one, vector in zip(utterances, vectors, strict=True):
+            draw = secret.generator("adept", one.dialogue_id, one.id, secret.token("text", one.text))
+            vector[:] = self.noisy(vector, draw)
+        made: list[Utterance | None] = []
+        for one, tokens in zip(utterances, coder.decode(vectors, self.beam), strict=True):
+            text, intent, slots = autoencoder.text_of(tokens)
+            new = dataclasses.replace(one, text=text, intent=intent, slots=slots, spans=()) if text else None
+            made.append(new)
+        return made
 
     def noisy(self, vector: np.ndarray, draw: np.random.Generator) -> np.ndarray:
-        """Clipped, with noise."""
-        order = 1 if self._clips_in_l1 else 2
-        vector = vector * min(1.0, self.clip / max(float(np.linalg.norm(vector, order)), 1e-12))
+        """Clipped, with noise, and put back into the ball: a decoder knows nothing outside it, and what is done to a vector
+        after the noise costs nothing."""
+        vector = _clipped(vector, self.clip, 1 if self._clips_in_l1 else 2)
         if self.noise == "laplace":
-            return vector + draw.laplace(scale=2 * self.clip / self.epsilon, size=vector.shape)
-        return vector + draw.normal(scale=self._sigma, size=vector.shape)
+            vector = vector + draw.laplace(scale=2 * self.clip / self.epsilon, size=vector.shape)
+        else:
+            vector = vector + draw.normal(scale=self._sigma, size=vector.shape)
+        return _clipped(vector, self.clip, 2)
 
     @property
     def _clips_in_l1(self) -> bool:
@@ -88,20 +104,22 @@ class Adept(RewritesEach):
         return gaussian_sigma(self.epsilon, self.delta, 2 * self.clip)
 
     def cost(self) -> float:
-        return self._sound_epsilon()
+        return self._sound()[0]
 
-    def _sound_epsilon(self) -> float:
-        """Of one utterance; infinite where the decoder has read what is not public."""
+    def _sound(self) -> tuple[float, float]:
+        """(epsilon, delta) of one utterance; infinite where the decoder has read what is not public, and nothing bounds it."""
         card = autoencoder.card_of(self.model)
-        if not card.get("public"):
-            return math.inf
-        if self.mode == "sound":
-            return self.epsilon
+        of_decoder = (0.0, 0.0) if card.get("public") else _of_private_training(card.get("privacy"))
+        epsilon, delta = self._of_noise(int(card["recipe"]["dimension"])) if card else (self.epsilon, self.delta)
+        return epsilon + of_decoder[0], delta + of_decoder[1]
+
+    def _of_noise(self, dimension: int) -> tuple[float, float]:
         if self.noise == "laplace":
-            return LatentNoise(
-                self.clip, int(card["recipe"]["dimension"]), self.epsilon, self.delta
-            ).epsilon_of_paper_laplace
-        return _epsilon_of(self._sigma, self.delta, 2 * self.clip)
+            paper = LatentNoise(self.clip, dimension, self.epsilon, self.delta).epsilon_of_paper_laplace
+            return (self.epsilon if self.mode == "sound" else paper), 0.0
+        if self.mode == "sound":
+            return self.epsilon, self.delta
+        return _epsilon_of(self._sigma, self.delta, 2 * self.clip), self.delta
 
     def serves(self, sink: str, from_text: bool) -> str | None:
         return None
@@ -112,15 +130,16 @@ class Adept(RewritesEach):
         )
 
     def ledger(self, detector: LedgerEntry | None = None) -> LedgerEntry:
-        card, epsilon = autoencoder.card_of(self.model), self._sound_epsilon()
+        card, (epsilon, delta) = autoencoder.card_of(self.model), self._sound()
         parameters: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "model"}
-        per_person = "a person's utterances add up: k of them cost k epsilon, and their number is not bounded here"
         read = "the decoder was trained on data that is not public: it can say by heart what it has read"
+        per_person = "a person's utterances add up: k of them cost k epsilon, and their number is not bounded here"
         return LedgerEntry(
             stage="rewrite",
             mechanism="adept",
             says="Each utterance, with its intent and slots, was encoded to a vector, which was clipped, got noise, and was "
-            "decoded to another utterance." + (" No guarantee: " + read + "." if math.isinf(epsilon) else ""),
+            "decoded to another utterance."
+            + (" No guarantee: " + read + "." if math.isinf(epsilon) else _of_decoder(card)),
             not_protected=(
                 "how many utterances a speaker has, and in which sink and dialogue they stand",
                 per_person,
@@ -129,16 +148,42 @@ class Adept(RewritesEach):
                 else "what many utterances of one person tell together",
             ),
             parameters=parameters
-            | {"trained_on": card.get("trained_on", "not known"), "public": bool(card.get("public"))},
+            | {
+                "trained_on": card.get("trained_on", "not known"),
+                "public": bool(card.get("public")),
+                "delta_in_all": delta,
+            },
             adjacency="one utterance, intent and slots included, becomes any other",
             assumptions=(
-                "the auto-encoder, its vocabulary and the clip do not depend on the corpus",
+                "the vocabulary and the clip do not depend on the corpus"
+                + (", nor does the auto-encoder" if card.get("public") else ""),
                 "the secret of the run is not known to the reader: noise is keyed by it",
             ),
             paper={"utterance": self.epsilon} if self.mode == "paper" else None,
             sound={"utterance": epsilon, "speaker": math.inf},
             infinite_because=read if math.isinf(epsilon) else per_person,
         )
+
+
+def _clipped(vector: np.ndarray, radius: float, order: int) -> np.ndarray:
+    return vector * min(1.0, radius / max(float(np.linalg.norm(vector, order)), 1e-12))
+
+
+def _of_private_training(privacy: Mapping[str, Any] | None) -> tuple[float, float]:
+    """(epsilon, delta) of the decoder, for one utterance that becomes another."""
+    if not privacy or privacy["epsilon"] == "inf" or privacy["adjacency"] is None:
+        return math.inf, 1.0
+    epsilon, delta = float(privacy["epsilon"]), float(privacy["delta"])
+    if privacy["adjacency"] == "add_remove":
+        epsilon, delta = 2 * epsilon, (1 + math.exp(min(epsilon, 700))) * delta
+    return (epsilon, delta) if delta < 1 else (math.inf, 1.0)
+
+
+def _of_decoder(card: Mapping[str, Any]) -> str:
+    if card.get("public") or "privacy" not in card:
+        return ""
+    epsilon, _ = _of_private_training(card["privacy"])
+    return f" The decoder was trained with differential privacy, for which {epsilon:.3g} is in the epsilon."
 
 
 def _epsilon_of(sigma: float, delta: float, sensitivity: float) -> float:

@@ -1,7 +1,8 @@
 """The auto-encoder of ADePT: an utterance to one short vector and back, as recurrent networks in plain NumPy.
 
 The intent is the first token, as in the paper; slots are brackets around their words, which the paper leaves open. The encoder's
-last state, projected, is the vector; the decoder sees it at every step. `builder.py` trains it with torch and writes the arrays.
+last state, projected, is the vector; the decoder sees it at every step. `models/training/networks/rewriter.py` is the same
+network for training.
 Decoding is greedy, or by a beam; no word follows itself and no three words come twice, for noise makes decoders stutter.
 """
 
@@ -22,6 +23,7 @@ from sottovoce.models.text.detect.builder.corpora import split_slots
 
 SHIPPED = Path(__file__).with_name("weights")
 ARRAYS, CARD = "rewriter.npz", "rewriter.json"
+PRIVACY = "privacy_card.json"  # beside them where `sottovoce train` made the rewriter
 PAD, UNKNOWN, BEGIN, END = "<pad>", "<unk>", "<s>", "</s>"
 SPECIAL = (PAD, UNKNOWN, BEGIN, END)
 INTENT, OPEN, CLOSE = "intent:", "[", "]"
@@ -78,56 +80,98 @@ class AutoEncoder:
     def _number(self) -> dict[str, int]:
         return {token: number for number, token in enumerate(self.vocabulary)}
 
-    def encode(self, tokens: Sequence[str]) -> np.ndarray:
+    def encode(self, sentences: Sequence[Sequence[str]]) -> np.ndarray:
+        """[sentences, dimension]: the projected state after each sentence's own last token."""
         unknown = self._number[UNKNOWN]
-        state = np.zeros((2, self.arrays["encode_h"].shape[1]))
-        for token in tokens[:LONGEST]:
-            vector = self.arrays["embed"][self._number.get(token, unknown)]
-            state = _step(self.arrays, "encode", vector, state)
-        return self.arrays["project"] @ state[0]
+        rows = [[self._number.get(token, unknown) for token in said[:LONGEST]] for said in sentences]
+        states = np.zeros((len(rows), 2, self.arrays["encode_h"].shape[1]), dtype=np.float32)
+        for at in range(max(map(len, rows), default=0)):
+            alive = [number for number, row in enumerate(rows) if at < len(row)]
+            vectors = self.arrays["embed"][[rows[number][at] for number in alive]]
+            states[alive] = _step(self.arrays, "encode", vectors, states[alive])
+        return (states[:, 0] @ self.arrays["project"].T).astype(np.float64)
 
-    def decode(self, vector: np.ndarray, beam: int) -> list[str]:
-        """The likeliest sentence that a beam of this width finds; 1 is greedy."""
-        first = np.tanh(self.arrays["begin"] @ vector + self.arrays["begin_bias"])
-        alive = [(0.0, [self._number[BEGIN]], np.stack([first, np.zeros_like(first)]))]
-        done: list[tuple[float, list[int]]] = []
+    def decode(self, vectors: np.ndarray, beam: int) -> list[list[str]]:
+        """For each vector the likeliest sentence that a beam of this width finds; 1 is greedy."""
+        vectors = vectors.astype(np.float32)
+        begin = np.zeros((2, self.arrays["decode_h"].shape[1]), dtype=np.float32)
+        alive = [_Said(row, 0.0, [self._number[BEGIN]], begin) for row in range(len(vectors))]
+        done: dict[int, tuple[float, list[int]]] = {}
         for _ in range(LONGEST):
-            grown = []
-            for score, said, state in alive:
-                state = _step(self.arrays, "decode", np.append(self.arrays["embed"][said[-1]], vector), state)
-                scores = self._scores(state[0], said)
-                for number in np.argsort(scores)[-beam:]:
-                    grown.append((score + float(scores[number]), [*said, int(number)], state))
-            grown.sort(key=lambda item: -item[0])
-            done += [(score / len(said), said) for score, said, _ in grown[:beam] if said[-1] == self._number[END]]
-            alive = [item for item in grown[:beam] if item[1][-1] != self._number[END]]
             if not alive:
                 break
-        best = max(done or [(score / len(said), said) for score, said, _ in alive])
-        return [self.vocabulary[number] for number in best[1][1:] if number != self._number[END]]
+            alive = self._grown(alive, vectors, beam, done)
+        for one in alive:
+            if one.row not in done:
+                done[one.row] = (-np.inf, one.tokens)
+        ends = (self._number[BEGIN], self._number[END])
+        return [[self.vocabulary[n] for n in done[row][1] if n not in ends] for row in range(len(vectors))]
 
-    def _scores(self, hidden: np.ndarray, said: Sequence[int]) -> np.ndarray:
-        scores = self.arrays["embed"] @ (self.arrays["out"] @ hidden) + self.arrays["out_bias"]
-        scores = scores - scores.max()
-        scores -= np.log(np.exp(scores).sum())
-        scores[[self._number[token] for token in (PAD, UNKNOWN, BEGIN)]] = -np.inf
-        scores[said[-1]] = -np.inf
-        pairs = {tuple(said[at : at + 2]): said[at + 2] for at in range(len(said) - 2)}
-        if (follower := pairs.get(tuple(said[-2:]))) is not None:
-            scores[follower] = -np.inf
+    def _grown(
+        self, alive: list[_Said], vectors: np.ndarray, beam: int, done: dict[int, tuple[float, list[int]]]
+    ) -> list[_Said]:
+        """Every sentence one token longer, the best of each row; what has ended goes to `done` if it is the best so far."""
+        shown = self.arrays["embed"][[one.tokens[-1] for one in alive]]
+        inputs = np.concatenate([shown, vectors[[one.row for one in alive]]], axis=1)
+        states = _step(self.arrays, "decode", inputs, np.stack([one.state for one in alive]))
+        scores = self._scores(states[:, 0], alive)
+        best = np.argpartition(scores, -beam, axis=1)[:, -beam:] if beam > 1 else scores.argmax(axis=1)[:, None]
+        rows: dict[int, list[_Said]] = {}
+        for at, one in enumerate(alive):
+            for number in best[at]:
+                longer = _Said(one.row, one.score + float(scores[at, number]), [*one.tokens, int(number)], states[at])
+                rows.setdefault(one.row, []).append(longer)
+        left = []
+        for row, grown in rows.items():
+            for one in sorted(grown, key=lambda item: -item.score)[:beam]:
+                if one.tokens[-1] != self._number[END]:
+                    left.append(one)
+                elif row not in done or one.score / len(one.tokens) > done[row][0]:
+                    done[row] = (one.score / len(one.tokens), one.tokens)
+        return left
+
+    def _scores(self, hidden: np.ndarray, alive: Sequence[_Said]) -> np.ndarray:
+        """Log probabilities of the next token, without those that would stutter."""
+        scores = (hidden @ self.arrays["narrow"].T) @ self.arrays["head"].T + self.arrays["head_bias"]
+        scores -= scores.max(axis=1, keepdims=True)
+        scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        scores[:, [self._number[token] for token in (PAD, UNKNOWN, BEGIN)]] = -np.inf
+        for row, one in zip(scores, alive, strict=True):
+            said = one.tokens
+            row[said[-1]] = -np.inf
+            for at in range(len(said) - 2):
+                if said[at : at + 2] == said[-2:]:
+                    row[said[at + 2]] = -np.inf
         return scores
 
 
-def _step(arrays: dict[str, np.ndarray], name: str, vector: np.ndarray, state: np.ndarray) -> np.ndarray:
-    """One step of a recurrent network with gates in torch's order: in, forget, cell, out."""
-    gates = arrays[f"{name}_x"] @ vector + arrays[f"{name}_h"] @ state[0] + arrays[f"{name}_bias"]
-    enter, forget, cell, leave = np.split(gates, 4)
-    inside = _sigmoid(forget) * state[1] + _sigmoid(enter) * np.tanh(cell)
-    return np.stack([_sigmoid(leave) * np.tanh(inside), inside])
+@dataclass(frozen=True, slots=True, repr=False)
+class _Said:
+    """A sentence that is being decoded: whose, how likely, what was said, and the state of the writer."""
+
+    row: int
+    score: float
+    tokens: list[int]
+    state: np.ndarray
+
+
+def _step(arrays: dict[str, np.ndarray], name: str, vectors: np.ndarray, states: np.ndarray) -> np.ndarray:
+    """One step of a recurrent network, all rows at once; gates as in `models/training/networks/lstm.py`."""
+    gates = vectors @ arrays[f"{name}_x"].T + states[:, 0] @ arrays[f"{name}_h"].T + arrays[f"{name}_bias"]
+    enter, forget, leave, cell = np.split(gates, 4, axis=1)
+    inside = _sigmoid(forget) * states[:, 1] + _sigmoid(enter) * np.tanh(cell)
+    return np.stack([_sigmoid(leave) * np.tanh(inside), inside], axis=1)
 
 
 def _sigmoid(values: np.ndarray) -> np.ndarray:
     return 0.5 * (1 + np.tanh(0.5 * values))
+
+
+def write(folder: Path, vocabulary: Sequence[str], arrays: dict[str, np.ndarray], card: dict[str, Any]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    small: dict[str, Any] = {name: array.astype(np.float16) for name, array in arrays.items()}
+    np.savez_compressed(folder / ARRAYS, vocabulary=np.array(vocabulary), **small)
+    (folder / CARD).write_text(json.dumps(card, indent=2) + "\n", "utf-8")
 
 
 @functools.lru_cache(maxsize=2)
@@ -137,7 +181,7 @@ def load(folder: str | None) -> AutoEncoder:
     try:
         card = json.loads((place / CARD).read_text("utf-8"))
         with np.load(place / ARRAYS, allow_pickle=False) as found:
-            arrays = {name: found[name].astype(np.float64) for name in found.files if name != "vocabulary"}
+            arrays = {name: found[name].astype(np.float32) for name in found.files if name != "vocabulary"}
             vocabulary = tuple(found["vocabulary"].tolist())
     except (OSError, ValueError, KeyError):
         raise SettingsError(
@@ -147,6 +191,11 @@ def load(folder: str | None) -> AutoEncoder:
 
 
 def card_of(folder: str | None) -> dict[str, Any]:
-    """What the folder says of its training; empty where there is none."""
-    place = (Path(folder) if folder else SHIPPED) / CARD
-    return json.loads(place.read_text("utf-8")) if place.is_file() else {}
+    """What the folder says of its training, `privacy` where it was private; empty where there is none."""
+    place = Path(folder) if folder else SHIPPED
+    if not (place / CARD).is_file():
+        return {}
+    card = json.loads((place / CARD).read_text("utf-8"))
+    if (place / PRIVACY).is_file():
+        card["privacy"] = json.loads((place / PRIVACY).read_text("utf-8"))
+    return card

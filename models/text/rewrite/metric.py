@@ -60,7 +60,8 @@ class Metric(RewritesEach):
             return words[draw.integers(len(words))]
         direction = draw.standard_normal(vectors.shape[1])
         noise = direction / np.linalg.norm(direction) * draw.gamma(vectors.shape[1], 1 / self.epsilon)
-        return words[int(np.argmin(((vectors - (vectors[at] + noise)) ** 2).sum(axis=1)))]
+        away = vectors - (vectors[at] + noise)
+        return words[int(np.argmin(np.einsum("ij,ij->i", away, away)))]
 
     def cost(self) -> float:
         return math.inf

@@ -15,6 +15,7 @@ TABLE = {
     "lm": "sottovoce.models.training.tasks.lm:LanguageModelling",
     "am": "sottovoce.models.training.tasks.am:Recognition",
     "dm": "sottovoce.models.training.tasks.dm:DialogueManagement",
+    "rewriter": "sottovoce.models.training.tasks.rewriter:Rewriting",
 }
 
 

@@ -74,19 +74,30 @@ def test_a_folder_without_a_rewriter_is_named(tmp_path):
         Adept(model=str(tmp_path)).setup()
 
 
-def test_no_word_follows_itself_and_no_three_come_twice():
-    words = ("<pad>", "<unk>", "<s>", "</s>", "a", "b")
+def tiny_coder(words=6):
     shape = np.random.default_rng(3)
-    sizes = {"embed": (6, 4), "encode_x": (12, 4), "encode_h": (12, 3), "encode_bias": (12,), "project": (2, 3),
-             "begin": (3, 2), "begin_bias": (3,), "decode_x": (12, 6), "decode_h": (12, 3), "decode_bias": (12,),
-             "out": (4, 3), "out_bias": (6,)}  # fmt: skip
-    coder = AutoEncoder({}, words, {name: shape.normal(size=size) for name, size in sizes.items()})
-    for beam in (1, 3):
-        for at in range(20):
-            found = coder.decode(np.random.default_rng(at).normal(size=2) * 5, beam)
-            assert all(one != other for one, other in itertools.pairwise(found))
-            triples = [tuple(found[at : at + 3]) for at in range(len(found) - 2)]
-            assert len(triples) == len(set(triples))
+    sizes = {"embed": (words, 4), "encode_x": (12, 4), "encode_h": (12, 3), "encode_bias": (12,), "project": (2, 3),
+             "decode_x": (12, 6), "decode_h": (12, 3), "decode_bias": (12,), "narrow": (4, 3), "head": (words, 4),
+             "head_bias": (words,)}  # fmt: skip
+    names = ("<pad>", "<unk>", "<s>", "</s>", "a", "b", "c", "d")[:words]
+    return AutoEncoder({}, names, {name: shape.normal(size=size) for name, size in sizes.items()})
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_no_word_follows_itself_and_no_three_come_twice(beam):
+    vectors = np.random.default_rng(0).normal(size=(20, 2)) * 5
+    for found in tiny_coder().decode(vectors, beam):
+        assert all(one != other for one, other in itertools.pairwise(found))
+        triples = [tuple(found[at : at + 3]) for at in range(len(found) - 2)]
+        assert len(triples) == len(set(triples))
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_many_at_once_are_coded_as_each_alone(beam):
+    coder, said = tiny_coder(8), [["a"], ["b", "a", "c", "d"], ["d", "b"], ["a", "zebulon"]]
+    together = coder.encode(said)
+    assert together == pytest.approx(np.concatenate([coder.encode([one]) for one in said]), abs=1e-5)
+    assert coder.decode(together, beam) == [coder.decode(one[None], beam)[0] for one in together]
 
 
 def test_the_rewriter_that_ships_rewrites_offline_and_repeats_its_draws():
@@ -96,4 +107,13 @@ def test_the_rewriter_that_ships_rewrites_offline_and_repeats_its_draws():
     one = said("play some music", "PlayMusic")
     made = rewriter.rewrite(one, Secret(b"of this test"))
     assert made.text and made == rewriter.rewrite(one, Secret(b"of this test"))
-    assert {rewriter.rewrite(one, Secret(bytes([n]) * 8)).text for n in range(3)}
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"), [("play some music", "PlayMusic"), ("find me a movie", "SearchScreeningEvent")]
+)
+def test_without_noise_the_rewriter_that_ships_says_what_was_meant(text, intent):
+    coder = load(None)
+    vectors = coder.encode([tokens_of(said(text, intent))])
+    (found,) = coder.decode(vectors / np.linalg.norm(vectors), 1)
+    assert text_of(found)[1] == intent and set(text_of(found)[0].split()) & set(text.split())

@@ -8,10 +8,13 @@ import torch
 from tiny_training import tiny_of, tiny_rows, write_jsonl
 
 from sottovoce.models.errors import CorpusError, SettingsError
+from sottovoce.models.ledger.book import faults_of
 from sottovoce.models.records import Source
 from sottovoce.models.settings import member_class
+from sottovoce.models.text.rewrite.adept import Adept
 from sottovoce.models.training import TABLE
 from sottovoce.models.training.networks.language import LstmModel, TransformerModel
+from sottovoce.models.training.networks.rewriter import RewriterModel
 from sottovoce.models.training.networks.turns import TurnsModel
 from sottovoce.models.training.networks.vocabulary import UNKNOWN, vocabulary_of
 from sottovoce.models.training.privacy.ghost import clip_per_unit
@@ -24,6 +27,7 @@ MEMBERS = {
     "lstm": LstmModel(hidden=6, word_size=5, size=300, layers=2),
     "transformer": TransformerModel(hidden=8, heads=2, size=300, layers=1),
     "turns": TurnsModel(hidden=8, word_size=4, buckets=40),
+    "rewriter": RewriterModel(hidden_units=6, word_size=5, size=60, dimension=3, hidden=0.0, noise=0.0),
     "turns transformer": TurnsModel(reader="transformer", hidden=8, heads=2, word_size=4, buckets=40),
 }
 
@@ -76,7 +80,8 @@ def test_the_vocabulary_is_public_and_rare_words_of_the_data_are_unknown(tmp_pat
 
 
 def settings(tmp_path, **values):
-    tiny = {"lm": {"use": "lstm", "hidden": 16, "word_size": 8, "size": 2000}, "dm": {"use": "turns", "hidden": 16}}
+    tiny = {"lm": {"use": "lstm", "hidden": 16, "word_size": 8, "size": 2000}, "dm": {"use": "turns", "hidden": 16},
+            "rewriter": {"use": "rewriter", "hidden_units": 16, "word_size": 8, "size": 500}}  # fmt: skip
     private = {"mode": "per_example", "z0": 0.3, "epochs": 1, "batch_size": 16, "learning_rate": 0.03}
     path = tmp_path / "train.yaml"
     path.write_text(json.dumps({"model": tiny[values["task"]], **private, **values}))
@@ -125,9 +130,32 @@ def test_a_task_is_trained_exported_and_asked(tmp_path, capsys, task, line, answ
     assert "not an exported model" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("task", ["lm", "dm"])
+@pytest.mark.slow
+def test_a_rewriter_that_was_trained_privately_adds_its_epsilon_to_that_of_the_noise(tmp_path, capsys):
+    data = write_jsonl(tmp_path / "data.jsonl", tiny_rows("rewriter", 90))
+    config = settings(tmp_path, task="rewriter", unit="example", z0=3.0, delta=0.001)
+    assert main(["train", "--data", str(data), "--config", config, "--out", str(tmp_path / "out")]) == 0
+    model = tmp_path / "out/model"
+    card = json.loads((model / "privacy_card.json").read_text())
+    rewriter = Adept(epsilon=2.0, delta=1e-6, model=str(model))
+    rewriter.setup()
+    entry = rewriter.ledger()
+    assert card["adjacency"] == "add_remove" and card["nothing_learnt"] is not None
+    assert entry.sound["utterance"] == pytest.approx(2.0 + 2 * card["epsilon"]) == pytest.approx(rewriter.cost())
+    assert entry.parameters["delta_in_all"] == pytest.approx(1e-6 + (1 + math.exp(card["epsilon"])) * 1e-3)
+    assert "with differential privacy" in entry.says and not faults_of(entry)
+    (tmp_path / "lines.txt").write_text("play abba\n\n")
+    capsys.readouterr()
+    assert main(["predict", "--model", str(model), "--input", str(tmp_path / "lines.txt")]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[0]).keys() == {"text", "decoded", "intent"}
+    (model / "privacy_card.json").write_text(json.dumps(card | {"epsilon": "inf", "adjacency": None}))
+    plain = Adept(model=str(model)).ledger()
+    assert math.isinf(plain.sound["utterance"]) and "No guarantee" in plain.says and not faults_of(plain)
+
+
+@pytest.mark.parametrize("task", ["lm", "dm", "rewriter"])
 def test_a_model_that_looks_at_nothing_is_said_to_have_learnt_nothing(task):
-    member = {"lm": MEMBERS["lstm"], "dm": MEMBERS["turns"]}[task]
+    member = {"lm": MEMBERS["lstm"], "dm": MEMBERS["turns"], "rewriter": MEMBERS["rewriter"]}[task]
     kind, network, rows, examples, schema = tiny_of(task, member, 24)
     with torch.no_grad():
         for parameter in network.parameters():
