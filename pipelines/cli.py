@@ -44,6 +44,10 @@ COMMANDS = {
         "sottovoce.pipelines.commands.evaluate_acoustic",
         "what speech teaches a recogniser, against what it tells",
     ),
+    "evaluate exposure": (
+        "sottovoce.pipelines.commands.evaluate_exposure",
+        "what a language model remembers of lines it was trained on",
+    ),
     "evaluate scores": ("sottovoce.pipelines.commands.evaluate_scores", "EER, Cllr and D_sys of lists of scores"),
     "evaluate detect": ("sottovoce.pipelines.commands.evaluate_detect", "recall and over-masking of a detector"),
     "evaluate utility": ("sottovoce.pipelines.commands.evaluate_utility", "what text is worth after each strategy"),
