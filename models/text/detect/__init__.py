@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from sottovoce.models.ledger.entries import LedgerEntry
@@ -21,10 +21,12 @@ TABLE = {
 }
 
 ENGLISH = "en"
-TAGGED = (ENGLISH,)  # what the shipped taggers learnt
+TAGGED = ("de", ENGLISH, "es", "fr", "it", "lv", "nl", "pl", "pt")  # what the shipped taggers learnt
 
 # The languages that a member knows; no row: it depends on none, or on the model that a job names.
-LANGUAGES = {"default": TAGGED, "ensemble": TAGGED, "rules": tuple(languages.TABLE), "tagger": TAGGED}
+LANGUAGES: dict[str, Iterable[str]] = {
+    "default": TAGGED, "ensemble": TAGGED, "rules": languages.TABLE, "tagger": TAGGED,
+}  # fmt: skip
 
 
 class Detector(Protocol):

@@ -14,7 +14,7 @@ from sottovoce.models.records import Span
 from sottovoce.models.settings import Spec, read_spec, require
 from sottovoce.models.text.detect import ByLanguage
 from sottovoce.models.text.detect.overlap import resolve
-from sottovoce.models.text.detect.tagger import SHIPPED, quote, read_measured
+from sottovoce.models.text.detect.tagger import SHIPPED, SHIPPED_LANGUAGES, quote, read_measured
 from sottovoce.models.text.language import detect_in
 
 DEFAULT = ("rules", "tagger")
@@ -49,14 +49,21 @@ class Ensemble(ByLanguage):
     def ledger(self) -> LedgerEntry:
         parts = [member.ledger() for member in self._members]
         measured = read_measured(SHIPPED, "default") if self.detectors == DEFAULT else {}
+        elsewhere = read_measured(SHIPPED_LANGUAGES, "default") if self.detectors == DEFAULT else {}
         names = " and ".join(part.mechanism for part in parts)
         alone = "The recall of this combination has not been measured. " + " ".join(part.says for part in parts)
         return LedgerEntry(
             stage="detect",
             mechanism=" + ".join(part.mechanism for part in parts),
-            says=f"Everything that any of {names} finds. " + (quote(measured) if measured else alone),
+            says=f"Everything that any of {names} finds. "
+            + (quote(measured) if measured else alone)
+            + (f" In other languages: {quote(elsewhere)}" if elsewhere else ""),
             not_protected=_common(parts),
-            parameters={"detectors": {part.mechanism: part.parameters for part in parts}, "measured": measured},
+            parameters={
+                "detectors": {part.mechanism: part.parameters for part in parts},
+                "measured": measured,
+                "measured_in_other_languages": elsewhere,
+            },
         )
 
 

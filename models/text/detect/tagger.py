@@ -76,17 +76,21 @@ class Tagger(ByLanguage):
 
     def ledger(self) -> LedgerEntry:
         measured = read_measured(self._folder, "tagger")
+        elsewhere = {} if self.model else read_measured(SHIPPED_LANGUAGES, "tagger")
         return LedgerEntry(
             stage="detect",
             mechanism="tagger",
-            says="A neural tagger finds people, places, organisations, dates, times and codes. " + quote(measured),
+            says="A neural tagger finds people, places, organisations, dates, times and codes. "
+            + quote(measured)
+            + (f" In other languages: {quote(elsewhere)}" if elsewhere else ""),
             not_protected=(
                 "what it misses: see the measured recall; on other domains it may be lower",
                 "every language but those it learnt: the figures say which",
                 "whatever the context gives away: job, relations, rare events",
             ),
             parameters={"model": self._folder.name if self.model else "shipped", "outside_bias": self.outside_bias,
-                        "types": None if self.types is None else list(self.types), "measured": measured},
+                        "types": None if self.types is None else list(self.types), "measured": measured,
+                        "measured_in_other_languages": elsewhere},
         )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ _NUMBERS, _VALUES = numbers(
     "tien elf twaalf dertien veertien vijftien zestien zeventien achttien negentien",
     _TENS,
     _COMPOUNDS,
+    {"een": 1},  # the article as well: a telephone number must not be cut in two by it
 )
 _ORDINALS = (
     "eerste tweede derde vierde vijfde zesde zevende achtste negende tiende elfde twaalfde dertiende veertiende vijftiende "

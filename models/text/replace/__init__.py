@@ -9,6 +9,7 @@ from typing import Protocol
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Edit, Utterance
+from sottovoce.models.text.languages import TABLE as TABLE_OF_LANGUAGES
 from sottovoce.models.text.replace.private_counts import CountSettings
 
 TABLE = {
@@ -21,7 +22,8 @@ TABLE = {
 }
 
 # Whose surrogates are of a language; markers are of none.
-LANGUAGES = {"named": ("en",), "word": ("en",), "full": ("en",), "consistent": ("en",)}
+LANGUAGES = {"named": ("en",), "word": tuple(TABLE_OF_LANGUAGES)}
+LANGUAGES |= dict.fromkeys(("full", "consistent"), LANGUAGES["word"])
 
 
 class Strategy(Protocol):

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from sottovoce.models.ledger.entries import LedgerEntry
+from sottovoce.models.text.replace.in_language import SAYS
 from sottovoce.models.text.replace.mechanism import Response
 from sottovoce.models.text.replace.private_counts import CountSettings
 from sottovoce.models.text.replace.randomised_response import Composition, random_miss_epsilon
@@ -82,6 +83,7 @@ def ledger_entry(strategy: Accounted, responses: Mapping[str, Sequence[Response]
         "p_mode": strategy.p_mode,
         "mix": strategy.mix,
         "values": strategy.values,
+        "other_languages": SAYS,
         "keep_gender": strategy.keep_gender,
         "units": units,
         "types": {type_: _of_type(own, strategy) for type_, own in responses.items()}

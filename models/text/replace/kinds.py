@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sottovoce.models.records import Span
+from sottovoce.models.text.detect import ENGLISH
+from sottovoce.models.text.languages import language
 from sottovoce.models.text.replace.public_lists import class_of
 from sottovoce.models.text.replace.shape import Reading, choices_for, pieces_of
 from sottovoce.models.text.replace.surface import canonical, words_in
@@ -34,16 +36,32 @@ Key = str | tuple[str, ...]  # the key of a list, or the values of a uniform one
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Unit:
-    """Characters [begin, end), their canonical value and its list; no key: always replaced by the same shape."""
+    """Characters [begin, end), their canonical value and its list; no key: always replaced by the same shape, or in another
+    language (`code`) by a value of that language; `surname`: a form of address stands before it."""
 
     begin: int
     end: int
     type: str
     value: str
     key: Key | None
+    code: str = ENGLISH
+    surname: bool = False
 
     def __repr__(self) -> str:
         return "<Unit: sensitive>"
+
+
+def units_in(code: str, text: str, span: Span, by_word: bool) -> Iterator[Unit]:
+    """In other languages: the entity as a whole, a person word by word where the strategy works so."""
+    stretches = words_in(text, span.begin, span.end) if by_word and span.type == "PER" else [(span.begin, span.end)]
+    titled = bool(_titles(code).search(text, max(0, span.begin - 20), span.begin))
+    for at, (begin, end) in enumerate(stretches):
+        yield Unit(begin, end, span.type, canonical(text[begin:end]), None, code, surname=at > 0 or titled)
+
+
+@functools.cache
+def _titles(code: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:^|\W)(?:{language(code).titles})\.?\s+$", re.IGNORECASE)
 
 
 def entity_unit(text: str, span: Span, keep_gender: bool) -> Unit:

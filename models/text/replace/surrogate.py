@@ -14,7 +14,10 @@ from typing import ClassVar
 from sottovoce.models.errors import Refusal
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.randomness import Secret
-from sottovoce.models.records import Edit, Utterance
+from sottovoce.models.records import Edit, Span, Utterance
+from sottovoce.models.text.detect import ENGLISH
+from sottovoce.models.text.language import code_of
+from sottovoce.models.text.replace import in_language
 from sottovoce.models.text.replace.account import ledger_entry, with_recall
 from sottovoce.models.text.replace.distribution import Distribution, Draws, ListDistribution, PairDistribution
 from sottovoce.models.text.replace.kinds import (
@@ -25,6 +28,7 @@ from sottovoce.models.text.replace.kinds import (
     Unit,
     entity_unit,
     uniform_lists,
+    units_in,
     word_units,
 )
 from sottovoce.models.text.replace.mechanism import Response, respond_with, respond_within
@@ -75,8 +79,15 @@ class _Surrogate(SurrogateOptions):
                 yield unit.type, unit.value
 
     def units_of(self, utterance: Utterance) -> Iterator[Unit]:
+        code = code_of(utterance.language or ENGLISH)
         for span in utterance.spans:
-            yield entity_unit(utterance.text, span, self.keep_gender)
+            if code != ENGLISH and code in in_language.LANGUAGES:
+                yield from units_in(code, utterance.text, span, by_word=self.unit == "word")
+            else:
+                yield from self.english_units(utterance.text, span)
+
+    def english_units(self, text: str, span: Span) -> Iterator[Unit]:
+        yield entity_unit(text, span, self.keep_gender)
 
     def replace(self, utterance: Utterance, secret: Secret) -> list[Edit]:
         if self._corpus is None:
@@ -123,6 +134,8 @@ class _Surrogate(SurrogateOptions):
         key = self._list_of(unit)
         if key is not None:
             return render(self._response(key).answer(unit.value, draws, always), style_of(old))
+        if unit.code != ENGLISH:
+            return in_language.surrogate(unit.code, unit.type, old, draws, self.keep_gender, unit.surname)
         return self._without_list(unit.type, old, draws)
 
     def _without_list(self, type_: str, old: str, draws: Draws) -> str:
@@ -188,9 +201,8 @@ class Word(_Surrogate):
     unit = "word"
     says = "Each word of a detected entity is kept or drawn anew on its own."
 
-    def units_of(self, utterance: Utterance) -> Iterator[Unit]:
-        for span in utterance.spans:
-            yield from word_units(utterance.text, span, self.keep_gender)
+    def english_units(self, text: str, span: Span) -> Iterator[Unit]:
+        yield from word_units(text, span, self.keep_gender)
 
     def keys_of(self, type_: str) -> list[Key]:
         if type_ == "PER":

@@ -6,6 +6,7 @@ words, punctuation is dropped as a recogniser would.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -65,6 +66,20 @@ def fill(template: str, draw: np.random.Generator) -> Example:
         tokens += words
         labels += [OUTSIDE] * len(words) if kind == "number" else _bio(kind, len(words))
     return Example(tuple(tokens), tuple(labels), "templates")
+
+
+def exchanged(example: Example, kinds: Sequence[str], draw: np.random.Generator) -> Example:
+    """With a listed name that no tagger learnt in place of every value of these types: what is found of the unseen."""
+    tokens: list[str] = []
+    labels: list[str] = []
+    at = 0
+    for begin, end, kind in stretches(example.labels):
+        own = list(example.tokens[begin:end])
+        words = value(kind, draw, example.language, rare=True).split() if kind in kinds else own
+        tokens += [*example.tokens[at:begin], *words]
+        labels += [*example.labels[at:begin], *_bio(kind, len(words))]
+        at = end
+    return replace(example, tokens=(*tokens, *example.tokens[at:]), labels=(*labels, *example.labels[at:]))
 
 
 def _bio(kind: str, length: int) -> list[str]:

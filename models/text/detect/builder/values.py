@@ -13,7 +13,7 @@ from sottovoce.models.text.detect.builder import lists
 from sottovoce.models.text.detect.builder.say_numbers import in_words
 
 # Which lists a value in another language than English is made of; a name that stands twice is drawn twice as often.
-_LISTED = {
+LISTED = {
     "PER": (("given_names",), ("given_names",), ("surnames",), ("given_names", "surnames")),
     "LOC": (("places",),),
     "ORG": (("organisations",),),
@@ -27,10 +27,11 @@ def pick(draw: Generator, values: Sequence[_T]) -> _T:
     return values[int(draw.integers(len(values)))]
 
 
-def value(kind: str, draw: Generator, language: str = "") -> str:
-    """A made value of a type, such as "the third of may" for DATE. In other languages than English: a listed name."""
+def value(kind: str, draw: Generator, language: str = "", rare: bool = False) -> str:
+    """A made value of a type, such as "the third of may" for DATE. In other languages than English: a listed name; with `rare`
+    one that nothing was taught."""
     if lists.has_lists(language):
-        return " ".join(pick(draw, lists.listed(language, part)) for part in pick(draw, _LISTED[kind]))
+        return " ".join(pick(draw, lists.listed(language, part, rare)) for part in pick(draw, LISTED[kind]))
     return _ATOM.sub(lambda match: _atom(match[1], draw), pick(draw, frames()[kind]))
 
 
