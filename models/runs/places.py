@@ -22,6 +22,7 @@ OUT/private/                            mode 0700, files 0600; a bucket needs an
                          /tables.json   the files of the three folders above, with their sha256
                          /commit.json   the sha256 of its `_COMMITTED.json`
                          /audit.json    what attacks on the run found (`sottovoce audit`): counts and rates
+                         /audit.html    the same for an officer, with what the ledger says
                          /canaries.json what became of invented people in the run: counts, yes and no
                          /training/     marker, settings, logs, checkpoints and exact curves of its training
                          /left_out.json how many records of forgotten people the run has left out, if any
@@ -157,6 +158,10 @@ class RunPlaces:
     @property
     def audit(self) -> str:
         return self.private("audit.json")
+
+    @property
+    def audit_page(self) -> str:
+        return self.private("audit.html")
 
     @property
     def lists(self) -> str:

@@ -24,6 +24,7 @@ from sottovoce.models.ledger.book import from_json
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Utterance
 from sottovoce.models.runs.committed_run import CommittedRun
+from sottovoce.pipelines.audit.officers_page import page
 from sottovoce.pipelines.audit.originals import gaps_of, known_half, names_people, originals_of, slices_of
 from sottovoce.pipelines.audit.released import Sample, sample_of
 from sottovoce.pipelines.audit.voices import voices_of
@@ -32,6 +33,7 @@ from sottovoce.pipelines.sanitize.job_file import JobFile, read_job
 from sottovoce.pipelines.sanitize.run_files import open_committed
 from sottovoce.pipelines.sanitize.run_folder import RunFolder, read_json, write_json
 from sottovoce.transforms.read.corpus import open_corpus
+from sottovoce.transforms.write.shards import write_then_rename
 
 VERSION = 1
 SPEECH = "stt_am"
@@ -80,6 +82,8 @@ def audit(request: AuditRequest, folder: RunFolder, told: Callable[[str], None] 
         "seconds": round(time.monotonic() - began, 1),
     }
     write_json(folder.places.audit, content)
+    written = page(content, from_json(run.read("ledger.json").decode()))
+    write_then_rename(folder.places.audit_page, lambda file: file.write(written.encode()), private=True)
     return content
 
 

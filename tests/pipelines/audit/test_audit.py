@@ -6,6 +6,7 @@ from pathlib import Path
 
 import jsonschema_rs
 import pytest
+import yaml
 from adversary import QUICK, dialogues
 from whole_runs import only_run, private_of, sottovoce, write_manifest, write_secret
 
@@ -128,3 +129,33 @@ def test_the_gate_opens_for_what_held_and_for_nothing_else(made, tmp_path, start
     place.write_text(found)
     done = starts(run)
     assert done.returncode == 0 and "gate  audit: held out against" in done.stdout
+
+
+def test_the_officers_page_has_every_cell_and_the_registrys_fields_are_printed(made):
+    for name in ("alike", "habits"):
+        run = only_run(made["home"] / name)
+        page = (private_of(run) / "audit.html").read_text()
+        for word in (
+            "singling out",
+            "linkability",
+            "inference",
+            "names",
+            "electronic mail addresses",
+            "full-face photographs",
+        ):
+            assert word in page
+        assert all(f'id="{attack}"' in page and f'href="#{attack}"' in page for attack in TABLE)
+        assert page.count("not measured") >= 10 and "replace: typed" in page and "infinite" not in page
+        assert ("The run held." in page) == (name == "alike")
+        entry = yaml.safe_load(sottovoce("audit", "--run", run, "--format", "opendp").stdout)
+        asked = {"product", "dp_flavor", "privacy_loss", "model", "accounting", "implementation", "resources"}
+        assert set(entry["deployment"]) == asked and entry["deployment"]["product"]["data_curators"] is None
+        assert entry["deployment"]["privacy_loss"]["privacy_parameters"]["epsilon"]["typed"]["unit"] == "0"
+        assert entry["sottovoce_audit"]["held"] == (name == "alike")
+
+
+def test_a_run_that_was_not_attacked_has_no_entry(made, tmp_path):
+    run = copy_of(made, "alike", tmp_path)
+    (private_of(run) / "audit.json").unlink()
+    done = sottovoce("audit", "--run", run, "--format", "opendp", check=False)
+    assert done.returncode == 1 and "was not attacked yet" in done.stderr
