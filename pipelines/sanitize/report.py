@@ -8,6 +8,7 @@ picture is fetched, so the page can be archived, mailed and printed.
 from __future__ import annotations
 
 import datetime
+import importlib.metadata
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
+import numpy as np
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import yaml
@@ -26,6 +28,7 @@ from sottovoce.models.runs.committed_run import handed_on
 from sottovoce.models.text.detect.labelled_slots import recalls
 from sottovoce.transforms.sinks import sink_class
 
+MOST_LABELS = 15
 LARGEST_USEFUL_EPSILON = 20.0  # a factor of half a thousand million
 
 
@@ -90,6 +93,10 @@ class RunSummary:
     settings: Mapping[str, Any]
     sections: tuple[Section, ...] = field(default=())
     erased: tuple[str, ...] = ()
+    reconciled: tuple[
+        tuple[str, int], ...
+    ] = ()  # line by line from the records that were read to those that were given on
+    version: str = ""
 
     @property
     def rows(self) -> int:
@@ -104,6 +111,7 @@ def render_report(summary: RunSummary) -> str:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {
         "count": lambda number: f"{number:,}",
+        "signed": lambda number: f"{number:,}".replace("-", "\u2212"),
         "share": lambda number: f"{number:.0%}",
         "size": in_bytes,
         "moment": as_moment,
@@ -193,10 +201,68 @@ def report_of(
         stages=_stage_summaries(counts.get("stages", {}), counts["rows"]),
         ledger=ledger,
         settings=settings,
-        sections=_of_labelled_slots(counts.get("labelled_slots", {}), bool(record.get("rewritten"))),
+        sections=(
+            *_of_labelled_slots(counts.get("labelled_slots", {}), bool(record.get("rewritten"))),
+            *_of_rows(record, path_of),  # of what is released anyway
+        ),
         erased=tuple(sorted({erasure["date"] for erasure in record.get("erasures", ())})),
+        reconciled=_reconciled(counts, refused) if told and not record.get("erasures") else (),
+        version=importlib.metadata.version("sottovoce"),
     )
     return render_report(summary)
+
+
+def _reconciled(counts: Mapping[str, Any], refused: Iterable[FailureSummary]) -> tuple[tuple[str, int], ...]:
+    """Every record that was read is found again; nothing where the run did not count what it gave to each data set."""
+    given = {sink: counts["stages"].get(f"to {sink}", {}).get("received", 0) for sink in counts["rows"]}
+    before = sum(failure.count for failure in refused if failure.stage in BEFORE_THE_SINKS)
+    after = sum(failure.count for failure in refused) - before
+    left_out = counts["read"] - before - sum(given.values())
+    if not any(given.values()) or left_out < 0:
+        return ()
+    lines = [("records read", counts["read"]), ("refused before they had a data set", -before)]
+    lines += [("left out: released by an earlier run, withheld, or asked to be forgotten", -left_out)] * bool(left_out)
+    lines += [(f"given to {sink}", number) for sink, number in given.items()]
+    return (*lines, ("of these refused on the way", -after))
+
+
+def _of_rows(record: Mapping[str, Any], path_of: Callable[[str], str]) -> tuple[Section, ...]:
+    """For whoever trains on it: how long the rows are and what they are labelled, read from the released rows themselves."""
+    rows, labels = [], Counter[tuple[str, str]]()
+    for sink in record["counts"]["rows"]:
+        paths = [path_of(shard["path"]) for shard in record["shards"] if shard["sink"] == sink and shard["rows"]]
+        tables = [_columns(path, ("text", "duration_s", "intent")) for path in paths]
+        for name, unit, lengths in (("duration_s", "s", _seconds), ("text", "words", _words)):
+            parts = [lengths(table[name]) for table in tables if name in table.column_names]
+            if parts:
+                found = np.concatenate(parts)
+                middle = (f"{value:.3g}" for value in np.percentile(found, [10, 50, 90]))
+                rows.append((sink, unit, *middle, f"{found.sum():,.0f}"))
+        for table in tables:
+            if "intent" in table.column_names:
+                labels.update((sink, str(value or "none")) for value in table["intent"].to_pylist())
+    out = []
+    if rows:
+        out.append(Section("How long its rows are", ("data set", "in", "10 %", "middle", "90 %", "all"), tuple(rows)))
+    if labels:
+        most = tuple((sink, label, f"{count:,}") for (sink, label), count in labels.most_common(MOST_LABELS))
+        note = "" if len(labels) <= MOST_LABELS else f"The {MOST_LABELS} most frequent of {len(labels)}."
+        out.append(Section("What its rows are labelled", ("data set", "intent", "rows"), most, note))
+    return tuple(out)
+
+
+def _columns(path: str, wanted: tuple[str, ...]) -> Any:
+    with FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED) as file:
+        parquet = pq.ParquetFile(file)
+        return parquet.read(columns=[name for name in wanted if name in parquet.schema_arrow.names])
+
+
+def _seconds(column: Any) -> np.ndarray:
+    return column.to_numpy()
+
+
+def _words(column: Any) -> np.ndarray:
+    return pc.list_value_length(pc.utf8_split_whitespace(column)).to_numpy()
 
 
 def failure_summaries(uris: Iterable[str]) -> tuple[FailureSummary, ...]:

@@ -15,6 +15,7 @@ from sottovoce.pipelines.sanitize.report import (
     Section,
     SinkSummary,
     StageSummary,
+    _reconciled,
     in_bytes,
     in_epsilon,
     in_odds,
@@ -160,3 +161,17 @@ def test_a_browser_lays_the_page_out(page, tmp_path):
     seen = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
     assert "<h1>run-0123456789ab</h1>" in seen
     assert seen.count("<table") == page.count("<table")
+
+
+def test_every_record_that_was_read_is_found_again():
+    counts = {
+        "read": 100,
+        "rows": {"slu": 60, "dm": 5},
+        "stages": {"to slu": {"received": 62}, "to dm": {"received": 30}},
+    }
+    refused = (FailureSummary("read", "not_json", "JSON", 3), FailureSummary("replace", "slot_lost", "words", 2))
+    lines = dict(_reconciled(counts, refused))
+    assert lines["records read"] + lines["refused before they had a data set"] == 62 + 30 + 5
+    assert lines["given to slu"] == 62 and lines["of these refused on the way"] == -2
+    assert [number for line, number in lines.items() if line.startswith("left out")] == [-5]
+    assert _reconciled(counts | {"stages": {}}, refused) == ()
