@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
-import numpy as np
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import yaml
@@ -26,9 +25,9 @@ from jinja2 import Environment, StrictUndefined
 
 from sottovoce.models.runs.committed_run import handed_on
 from sottovoce.models.text.detect.labelled_slots import recalls
+from sottovoce.pipelines.sanitize.report_rows import Section, sections_of_rows
 from sottovoce.transforms.sinks import sink_class
 
-MOST_LABELS = 15
 LARGEST_USEFUL_EPSILON = 20.0  # a factor of half a thousand million
 
 
@@ -61,16 +60,6 @@ class StageSummary:
     received: int
     passed: int
     seconds: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """Figures that another part of the project adds to the report: a table, and what to make of it."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +192,7 @@ def report_of(
         settings=settings,
         sections=(
             *_of_labelled_slots(counts.get("labelled_slots", {}), bool(record.get("rewritten"))),
-            *_of_rows(record, path_of),  # of what is released anyway
+            *sections_of_rows(record, path_of),  # of what is released anyway
         ),
         erased=tuple(sorted({erasure["date"] for erasure in record.get("erasures", ())})),
         reconciled=_reconciled(counts, refused) if told and not record.get("erasures") else (),
@@ -224,45 +213,6 @@ def _reconciled(counts: Mapping[str, Any], refused: Iterable[FailureSummary]) ->
     lines += [("left out: released by an earlier run, withheld, or asked to be forgotten", -left_out)] * bool(left_out)
     lines += [(f"given to {sink}", number) for sink, number in given.items()]
     return (*lines, ("of these refused on the way", -after))
-
-
-def _of_rows(record: Mapping[str, Any], path_of: Callable[[str], str]) -> tuple[Section, ...]:
-    """For whoever trains on it: how long the rows are and what they are labelled, read from the released rows themselves."""
-    rows, labels = [], Counter[tuple[str, str]]()
-    for sink in record["counts"]["rows"]:
-        paths = [path_of(shard["path"]) for shard in record["shards"] if shard["sink"] == sink and shard["rows"]]
-        tables = [_columns(path, ("text", "duration_s", "intent")) for path in paths]
-        for name, unit, lengths in (("duration_s", "s", _seconds), ("text", "words", _words)):
-            parts = [lengths(table[name]) for table in tables if name in table.column_names]
-            if parts:
-                found = np.concatenate(parts)
-                middle = (f"{value:.3g}" for value in np.percentile(found, [10, 50, 90]))
-                rows.append((sink, unit, *middle, f"{found.sum():,.0f}"))
-        for table in tables:
-            if "intent" in table.column_names:
-                labels.update((sink, str(value or "none")) for value in table["intent"].to_pylist())
-    out = []
-    if rows:
-        out.append(Section("How long its rows are", ("data set", "in", "10 %", "middle", "90 %", "all"), tuple(rows)))
-    if labels:
-        most = tuple((sink, label, f"{count:,}") for (sink, label), count in labels.most_common(MOST_LABELS))
-        note = "" if len(labels) <= MOST_LABELS else f"The {MOST_LABELS} most frequent of {len(labels)}."
-        out.append(Section("What its rows are labelled", ("data set", "intent", "rows"), most, note))
-    return tuple(out)
-
-
-def _columns(path: str, wanted: tuple[str, ...]) -> Any:
-    with FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED) as file:
-        parquet = pq.ParquetFile(file)
-        return parquet.read(columns=[name for name in wanted if name in parquet.schema_arrow.names])
-
-
-def _seconds(column: Any) -> np.ndarray:
-    return column.to_numpy()
-
-
-def _words(column: Any) -> np.ndarray:
-    return pc.list_value_length(pc.utf8_split_whitespace(column)).to_numpy()
 
 
 def failure_summaries(uris: Iterable[str]) -> tuple[FailureSummary, ...]:
