@@ -14,7 +14,7 @@ from sottovoce.models.records import Span
 from sottovoce.models.settings import Spec, read_spec, require
 from sottovoce.models.text.detect import ByLanguage
 from sottovoce.models.text.detect.overlap import resolve
-from sottovoce.models.text.detect.tagger import SHIPPED, SHIPPED_LANGUAGES, quote, read_measured
+from sottovoce.models.text.detect.tagger import SHIPPED, SHIPPED_LANGUAGES, in_other_languages, quote, read_measured
 from sottovoce.models.text.language import detect_in
 
 DEFAULT = ("rules", "tagger")
@@ -57,7 +57,7 @@ class Ensemble(ByLanguage):
             mechanism=" + ".join(part.mechanism for part in parts),
             says=f"Everything that any of {names} finds. "
             + (quote(measured) if measured else alone)
-            + (f" In other languages: {quote(elsewhere)}" if elsewhere else ""),
+            + in_other_languages(elsewhere),
             not_protected=_common(parts),
             parameters={
                 "detectors": {part.mechanism: part.parameters for part in parts},

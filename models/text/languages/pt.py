@@ -23,9 +23,10 @@ LANGUAGE = Language(
         "n": SPELLING,
         "r": "primeiro primeira segundo terceiro quarto sétimo oitavo nono décimo",
         "m": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
-        "w": "segunda-feira terça-feira quarta-feira quinta-feira sexta-feira segunda terça quarta quinta sexta feira "
+        "w": "segunda-feira terça-feira quarta-feira quinta-feira sexta-feira segunda terça quarta quinta sexta "
         "sábado domingo "
         "sábados domingos",
+        "J": "feira",  # of a weekday in two words
         "R": "hoje amanhã ontem anteontem",
         "V": "cada próximo próxima próximos próximas passado passada este esta deste desta neste nesta seguinte",
         "W": "semana semanas mês meses ano anos dia dias quinzena",
@@ -62,7 +63,7 @@ LANGUAGE = Language(
 escreve contacto
 contacta com de do para sim não eu sou em teu seu""",
     titles="senhor|senhora|dona|doutor|doutora|dr|dra|professor|professora|sr|sra|engenheiro",
-    dates="[WwmZ]V|T?(?:yd?|y&d|[det]|[12])fm(?:f(?:k.{0,4}|4))?|RfZ|RZ",
+    dates="wJV?|[WwmZ]V|T?(?:yd?|y&d|[det]|[12])fm(?:f(?:k.{0,4}|4))?|RfZ|RZ",
     times="(?<=g)HU?(?:&(?:F|T?Q|yd?|[det]))?D?",
     clock="horas?|h",
     ordinal="º|ª|o|a",

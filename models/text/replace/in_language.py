@@ -24,7 +24,7 @@ SAYS = (
 _DOMAINS = ("com", "org", "net")
 # Classes of words (models/text/words.py) that carry a value, and are replaced by another word of their class; and links.
 _VALUES = "zdetyrmjwRZNX"
-_LINKS = "hkfT&GEgbpos,+=MOQFVWUAuCPKL$"
+_LINKS = "JhkfT&GEgbpos,+=MOQFVWUAuCPKL$"
 # Latvian: the ending of each case by the ending of the nominative.
 _CASES = {
     "s": {"genitive": "a", "dative": "am", "accusative": "u", "locative": "ā"},

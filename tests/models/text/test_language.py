@@ -1,5 +1,6 @@
 """The language of a record: its own word first, then a guess that says "another" only where it is sure."""
 
+import dataclasses
 from importlib import import_module
 from types import SimpleNamespace
 
@@ -75,10 +76,25 @@ def test_a_record_goes_on_with_the_language_that_it_was_guessed_to_be_of():
     assert _Language(known, InputSettings(language="nl")).one(english).language == "nl"
 
 
+def test_speech_in_another_language_is_refused_by_what_ships():
+    """Each of the members that a job has by default for speech, text or sound, knows English and nothing else."""
+    members = {
+        "detect": "default",
+        "align": "pocketsphinx",
+        "voice": "phonetic",
+        "mask": "surrogate",
+        "relisten": "moonshine",
+    }
+    for family in ("align", "voice", "mask", "relisten"):
+        job = SimpleNamespace(**{name: read_spec(name, use) for name, use in members.items()})
+        assert known_languages(job, "detect", family) == {"en"}
+
+
 def test_a_mixed_batch_is_searched_in_the_language_of_each_record():
     rules = read_spec("detect", "rules").make()
     texts = {"de": "bis freitag", "pl": "do piątku", "en": "by friday"}
     batch = [Utterance(code, "d", 0, text, Source("f", 1), language=code) for code, text in texts.items()]
     found = chain.detected(rules, batch)
     assert [u.text[u.spans[0].begin : u.spans[0].end] for u in found] == ["freitag", "piątku", "friday"]
+    assert chain.detected(rules, [dataclasses.replace(one, language=one.language.upper()) for one in batch])[1].spans
     assert not rules.detect([texts["pl"]])[0], "in English it is no date: the test would pass without the language"
