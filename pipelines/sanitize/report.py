@@ -26,6 +26,7 @@ from jinja2 import Environment, StrictUndefined
 from sottovoce.models.runs.committed_run import handed_on
 from sottovoce.models.text.detect.labelled_slots import recalls
 from sottovoce.pipelines.sanitize.report_rows import Section, sections_of_rows
+from sottovoce.pipelines.sanitize.report_spending import Spending, spending
 from sottovoce.transforms.sinks import sink_class
 
 LARGEST_USEFUL_EPSILON = 20.0  # a factor of half a thousand million
@@ -88,6 +89,14 @@ class RunSummary:
     version: str = ""
 
     @property
+    def speaker_epsilon(self) -> float | None:
+        return (self.settings.get("nightly") or {}).get("speaker_epsilon")
+
+    @property
+    def spending(self) -> tuple[Spending, ...]:
+        return spending(self.ledger, self.speaker_epsilon)
+
+    @property
     def rows(self) -> int:
         return sum(sink.rows for sink in self.sinks)
 
@@ -107,6 +116,7 @@ def render_report(summary: RunSummary) -> str:
         "time": in_time,
         "epsilon": in_epsilon,
         "odds": in_odds,
+        "words": in_words,
     }
     template = environment.from_string(resources.files(__package__).joinpath("report.html").read_text("utf-8"))
     return template.render(
@@ -154,6 +164,17 @@ def in_odds(figure: float | str | None) -> str:
         return "no useful bound"
     factor = math.exp(epsilon)
     return f"at most \u00d7 {factor:,.0f}" if factor >= 100 else f"at most \u00d7 {factor:.3g}"
+
+
+def in_words(value: Any) -> str:
+    """A parameter as a reader would write it: lists with commas, tables as pairs."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {in_words(item)}" for name, item in value.items()) or "none"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(in_words, value)) or "none"
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 BEFORE_THE_SINKS = ("read", "recognise", "skip taken", "transcribe", "language", "detect", "slots", "budget", "route")

@@ -22,6 +22,7 @@ from sottovoce.pipelines.sanitize.report import (
     in_time,
     render_report,
 )
+from sottovoce.pipelines.sanitize.report_spending import spending
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -175,3 +176,14 @@ def test_every_record_that_was_read_is_found_again():
     assert lines["given to slu"] == 62 and lines["of these refused on the way"] == -2
     assert [number for line, number in lines.items() if line.startswith("left out")] == [-5]
     assert _reconciled(counts | {"stages": {}}, refused) == ()
+
+
+def test_what_a_mechanism_costs_is_a_bar_of_the_budget_and_an_infinite_one_is_full():
+    small, large = (
+        LedgerEntry("replace", name, "x", ("y",), adjacency="z", sound=sound, infinite_because="no bound")
+        for name, sound in (("word", {"unit": 1.0, "speaker": 3.0}), ("full", {"unit": 2.0, "speaker": math.inf}))
+    )
+    ledger = open_book("run-0123456789ab", "2026-01-02T03:04:05+00:00", (small, large), ())
+    assert [(row.unit, row.share) for row in spending(ledger, 6.0)] == [("speaker", 0.5), ("speaker", 1.0)]
+    page = render_report(dataclasses.replace(SUMMARY, ledger=ledger))
+    assert page.count("width: 100.0%") >= 2 and "Beside the dearest" in page  # of two stages' times, one is the longest
