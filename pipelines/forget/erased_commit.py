@@ -27,6 +27,7 @@ from sottovoce.pipelines.sanitize.run_files import open_committed
 from sottovoce.pipelines.sanitize.run_folder import json_bytes
 from sottovoce.pipelines.training.marker import read_marker
 from sottovoce.transforms.sinks import sink_class, stages_of
+from sottovoce.transforms.text.stages import language_stage
 
 LEDGER, REPORT, CONFIG = "ledger.json", "report.html", "config.yaml"
 
@@ -89,4 +90,4 @@ def path_of(sink: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
     if sink_class(sink).needs_audio and settings["audio"]["align_on"] == "anonymised":
         swapped = {"align": "voice", "voice": "align"}
         stages = tuple(swapped.get(stage, stage) for stage in stages)
-    return (*BEFORE_THE_SINKS, f"to {sink}", *stages, "write")
+    return (*BEFORE_THE_SINKS, f"to {sink}", language_stage(sink), *stages, "write")

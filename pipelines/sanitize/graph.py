@@ -100,7 +100,7 @@ def _write_sink(sink: str, texts: Any, job: Job, known: frozenset[str] | None, f
     branch = sink_class(sink)
     also = known_languages(job, *branch.mechanisms)
     if also is not None and not (known is not None and known <= also):  # a stage of this sink knows fewer
-        texts = follow(texts | f"KnowLanguage {sink}" >> KnowLanguage(job, *branch.mechanisms), sink)
+        texts = follow(texts | f"KnowLanguage {sink}" >> KnowLanguage(job, *branch.mechanisms, sink=sink), sink)
     rows = follow(texts | sink >> branch(job), sink)
     if job.canaries:
         rows = rows | f"SetApart {sink}" >> SetCanariesApart(job.places, sink, branch.record_type, branch.assemble)

@@ -28,6 +28,7 @@ from sottovoce.models.text.detect.labelled_slots import recalls
 from sottovoce.pipelines.sanitize.report_rows import Section, sections_of_rows
 from sottovoce.pipelines.sanitize.report_spending import Spending, spending
 from sottovoce.transforms.sinks import sink_class
+from sottovoce.transforms.text.stages import language_stage
 
 LARGEST_USEFUL_EPSILON = 20.0  # a factor of half a thousand million
 
@@ -270,7 +271,7 @@ def _column_sum(path: str, column: str) -> float:
 
 
 def _stage_summaries(stages: Mapping[str, Any], sinks: Iterable[str]) -> tuple[StageSummary, ...]:
-    of_sinks = [stage for sink in sinks for stage in sink_class(sink).stages]
+    of_sinks = [stage for sink in sinks for stage in (language_stage(sink), *sink_class(sink).stages)]
     return tuple(
         StageSummary(name, stage["received"], stage["passed"], stage["seconds"])
         for name in dict.fromkeys((*BEFORE_THE_SINKS, "rewrite", *of_sinks, "write"))

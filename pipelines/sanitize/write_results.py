@@ -90,15 +90,16 @@ def _refuse_useless(job: Job, limits: LimitSettings, read: int, failed: int, ref
     if not read and not job.nightly and not job.forgotten:
         raise RunError("the corpus holds no records; nothing was committed. Check --input and input.format")
     limit = limits.max_failures
-    everything = failed == read > 0 and not job.nightly and not limits.all_refused
-    if everything or exceeds(failed, read, limit):
+    faults = []
+    if exceeds(failed, read, limit):
+        faults.append(f"more than limits.max_failures ({limit}) allows")
+    if failed == read > 0 and not job.nightly and not limits.all_refused:
+        faults.append("nothing is left (limits.all_refused=true commits it all the same)")
+    if faults:
         reasons = ", ".join(f"{count} x {reason}" for reason, count in _by_reason(refused).items())
-        allows = f"more than limits.max_failures ({limit}) allows"
-        if everything:
-            allows = "nothing is left (limits.all_refused=true commits it all the same)"
         raise RunError(
-            f"{failed} of {read} records were refused ({reasons}), {allows}; nothing was committed. Which ones, with file and "
-            f"line: {job.places.private(FAILURES)}"
+            f"{failed} of {read} records were refused ({reasons}), {', '.join(faults)}; nothing was "
+            f"committed. Which ones, with file and line: {job.places.private(FAILURES)}"
         )
 
 

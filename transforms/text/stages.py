@@ -36,10 +36,17 @@ SLOT_COUNTS = pa.schema(
 
 
 class KnowLanguage(Stage):
-    """Batches whose records say their language, which the stages of these families know; others are refused."""
+    """Batches whose records say their language, which the stages of these families know; others are refused. On the way to a
+    sink it is counted apart: a record goes through both."""
 
-    def __init__(self, job: Job, *families: str):
-        super().__init__(_Language(known_languages(job, *families), job.input), job)
+    def __init__(self, job: Job, *families: str, sink: str | None = None):
+        step = _Language(known_languages(job, *families), job.input)
+        step.name = language_stage(sink) if sink else _Language.name
+        super().__init__(step, job)
+
+
+def language_stage(sink: str) -> str:
+    return f"language, {sink}"
 
 
 def known_languages(job: Job, *families: str) -> frozenset[str] | None:
