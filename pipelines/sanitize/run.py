@@ -43,6 +43,7 @@ from sottovoce.pipelines.sanitize.show_progress import ShowProgress
 from sottovoce.pipelines.sanitize.write_results import DialoguesTaken, published, write_results
 from sottovoce.transforms.engine import progress
 from sottovoce.transforms.engine.job import Job
+from sottovoce.transforms.read.answered import answered
 from sottovoce.transforms.read.read_corpus import Corpus, open_corpus
 from sottovoce.transforms.sinks import TABLE, sink_class
 from sottovoce.transforms.text.crowd import releases_templates
@@ -81,6 +82,8 @@ def prepare(request: RunRequest, **changes: Any) -> Run:
     job_file = request.job_file
     settings = job_file.sections["input"]
     corpus = open_corpus(request.input_uri, settings.format, settings.naming)
+    if "://" in request.output:
+        _check_output(request.output)
     for note in corpus.notes:
         print(f"note: {note}", file=sys.stderr)
     name = run_id(request.secret, job_file.identity, corpus.fingerprint, changes.get("nightly", False))
@@ -90,6 +93,14 @@ def prepare(request: RunRequest, **changes: Any) -> Run:
     options = beam_options(request.runner, request.workers, request.beam_arguments)
     job = dataclasses.replace(job, gpu_hints=gpu_hints(options), **changes)
     return Run(request, corpus, folder, job, options)
+
+
+def _check_output(output: str) -> None:
+    """Before anything is read: a bucket that is not there would be asked for over and over."""
+    try:
+        answered(lambda: FileSystems.exists(output), output)
+    except (OSError, ValueError) as error:  # Beam raises ValueError for a scheme it has no filesystem for
+        raise RunError(f"--output {output}: cannot be reached ({type(error).__name__})") from None
 
 
 def execute_once(run: Run, force: bool = False) -> tuple[dict[str, Any], bool]:

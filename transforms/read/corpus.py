@@ -28,6 +28,7 @@ from sottovoce.models.tally import Tally
 from sottovoce.transforms.engine import progress
 from sottovoce.transforms.engine.job import Job
 from sottovoce.transforms.engine.stage import FAILURES, TALLY, make_failure
+from sottovoce.transforms.read.answered import answered
 
 LEVELS = ("*", "*/*", "*/*/*")  # how far below a folder its files are looked for
 HEAD_BYTES = 1 << 16
@@ -81,6 +82,8 @@ def open_corpus(input_uri: str, format_name: str = AUTO, naming: Naming = Naming
     local = "://" not in input_uri
     uri = os.path.abspath(input_uri) if local else input_uri.rstrip("/")
     try:
+        if not local:  # listing may take its time; a first answer may not
+            answered(lambda: FileSystems.exists(_fixed_folder(f"{uri}/*")), input_uri)
         entries, how = _find_local(uri) if local else _find_remote(uri)
         if not entries:
             raise CorpusError(f"{input_uri}: nothing there; expected a file, a folder or a glob")
