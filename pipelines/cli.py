@@ -24,6 +24,8 @@ COMMANDS = {
     "ledger": ("sottovoce.pipelines.commands.ledger", "what all nights have taken and spent together"),
     "forget": ("sottovoce.pipelines.commands.forget", "take people out of every run, and keep them out"),
     "audit": ("sottovoce.pipelines.commands.audit", "attack a committed run, and say whether it held"),
+    "challenge": ("sottovoce.pipelines.commands.challenge", "files for outsiders who attack a run's voices blind"),
+    "challenge score": ("sottovoce.pipelines.commands.challenge_score", "judge an outsider's scores with the key"),
     "export": ("sottovoce.pipelines.commands.export", "write a committed run as Kaldi, NeMo or CoNLL"),
     "start-training": (
         "sottovoce.pipelines.commands.start_training",

@@ -23,6 +23,7 @@ OUT/private/                            mode 0700, files 0600; a bucket needs an
                          /commit.json   the sha256 of its `_COMMITTED.json`
                          /audit.json    what attacks on the run found (`sottovoce audit`): counts and rates
                          /audit.html    the same for an officer, with what the ledger says
+                         /challenge.json  the key of a blind challenge: whose slice is whose, by alias
                          /canaries.json what became of invented people in the run: counts, yes and no
                          /training/     marker, settings, logs, checkpoints and exact curves of its training
                          /left_out.json how many records of forgotten people the run has left out, if any
@@ -158,6 +159,10 @@ class RunPlaces:
     @property
     def audit(self) -> str:
         return self.private("audit.json")
+
+    @property
+    def challenge(self) -> str:
+        return self.private("challenge.json")
 
     @property
     def audit_page(self) -> str:

@@ -31,7 +31,7 @@ from sottovoce.transforms.speech.stages import LoadAudio
 
 
 @dataclass(frozen=True, repr=False)
-class _Person:
+class Person:
     name: str
     enrolled: list[Utterance]
     tested: list[Mapping[str, Any]]  # released slices of other utterances
@@ -40,7 +40,7 @@ class _Person:
 def voices_of(
     sample: Sample, originals: Originals, secret: Secret, job: JobFile, roots: AudioRoots, limit: int | None
 ) -> dict[str, Recordings] | Missing:
-    people = _people(sample, originals, secret)[:limit]
+    people = people_of(sample, originals, secret)[:limit]
     if len(people) < MIN_PEOPLE:
         return NotMeasurable(f"at least {MIN_PEOPLE} people with recordings and slices; there are {len(people)}")
     encoders = _encoders(job.sections["audit"].encoders)
@@ -69,7 +69,7 @@ def voices_of(
     }
 
 
-def _people(sample: Sample, originals: Originals, secret: Secret) -> list[_Person]:
+def people_of(sample: Sample, originals: Originals, secret: Secret) -> list[Person]:
     """Recordings that were not released as speech are taken first for what the attacker knows."""
     rows = sample.rows.get("stt_am", {})
     people = []
@@ -81,7 +81,7 @@ def _people(sample: Sample, originals: Originals, secret: Secret) -> list[_Perso
         known = {(utterance.dialogue_id, utterance.id) for utterance in enrolled}
         tested = [row for name, own in cut.items() if name not in known for row in own][: DESIGN.tested]
         if len(enrolled) == DESIGN.enrolled and tested:
-            people.append(_Person(person, enrolled, tested))
+            people.append(Person(person, enrolled, tested))
     return people
 
 
