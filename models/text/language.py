@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from sottovoce.models.errors import Refusal
@@ -30,6 +30,7 @@ class LanguageNotSupported(Refusal):
     allowed = "a language that every stage on the record's way knows; input.other_languages: take lets all pass"
 
 
+@lru_cache(maxsize=256)
 def code_of(language: str) -> str:
     """ "en-US", "EN" and "English" -> "en"; what is not known stays as it is, in lower case."""
     primary = re.split("[-_]", language.lower(), maxsplit=1)[0]

@@ -52,7 +52,9 @@ class Rules(ByLanguage):
     def _detect(self, text: str, code: str, regions: tuple[str, ...]) -> list[Span]:
         words = read_words(text, code)
         found = [*find_written(text, regions, code), *find_spoken(words, regions, code)]
-        found += [*find_addresses(text, words, code), *find_named(text, words, code)]
+        found += find_addresses(text, words, code)
+        if code != ENGLISH:
+            found += find_named(text, words, code)
         return resolve(
             (Span(begin, end, type_, 1.0, "rules") for begin, end, type_ in found if type_ in self._wanted), text
         )

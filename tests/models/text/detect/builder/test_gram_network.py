@@ -48,6 +48,7 @@ def built(files, tmp_path_factory):
     return out
 
 
+@pytest.mark.slow
 def test_a_network_of_two_languages_finds_names_in_both_and_leaves_no_checkpoint(built):
     tagger = Tagger(model=str(built))
     tagger.setup()
@@ -58,6 +59,7 @@ def test_a_network_of_two_languages_finds_names_in_both_and_leaves_no_checkpoint
     assert set(json.loads((built / "tagger.json").read_text())["biases"]) == {"de", "pl"}
 
 
+@pytest.mark.slow
 def test_a_build_that_was_interrupted_ends_with_the_same_network(built, files, tmp_path):
     def stop_after_three(line):
         if line.startswith("epoch 3"):
