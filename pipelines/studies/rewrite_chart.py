@@ -8,6 +8,10 @@ from pathlib import Path
 from sottovoce.pipelines.studies.measure_rewrite import Measured
 
 
+def _name(row: Measured) -> str:
+    return row.strategy + (", a dialogue" if row.guarantee.endswith("dialogue") else "")
+
+
 def draw(rows: Sequence[Measured], path: Path) -> None:
     """Strategies with an epsilon as curves; none and replace, which have none, as level lines."""
     from matplotlib.figure import Figure
@@ -16,8 +20,9 @@ def draw(rows: Sequence[Measured], path: Path) -> None:
     figure = Figure(figsize=(4.6 * len(corpora), 3.8), layout="constrained")
     panels = figure.subplots(1, len(corpora), squeeze=False)[0]
     for panel, corpus in zip(panels, corpora, strict=True):
-        for number, name in enumerate(dict.fromkeys(row.strategy for row in rows)):
-            own = sorted((row.epsilon or 0.0, row) for row in rows if (row.corpus, row.strategy) == (corpus, name))
+        for number, name in enumerate(dict.fromkeys(map(_name, rows))):
+            mine = [(row.epsilon or 0.0, row) for row in rows if (row.corpus, _name(row)) == (corpus, name)]
+            own = sorted(mine, key=lambda pair: pair[0])
             if own and own[0][1].epsilon is None:
                 panel.axhline(100 * own[0][1].intent_accuracy, color=f"C{number}", linestyle="--", label=name)
             elif own:
@@ -33,5 +38,6 @@ def draw(rows: Sequence[Measured], path: Path) -> None:
             ylabel="intent accuracy (%)",
         )
         panel.grid(alpha=0.3)
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize="small")
+    known = {name: line for panel in panels for line, name in zip(*panel.get_legend_handles_labels(), strict=True)}
+    figure.legend(known.values(), known.keys(), loc="outside lower center", ncols=6, fontsize="small")
     figure.savefig(path, dpi=110)
