@@ -19,8 +19,11 @@ from sottovoce.models.text.words import read_words
 LANGUAGES = tuple(TABLE)
 SAYS = (
     "In other languages than English every unit is drawn anew (epsilon 0), from lists of its language; Latvian names take the "
-    "case ending of what they replace, Polish ones come in the nominative."
+    "case ending of what they replace, Polish ones come in the nominative; days, months and ordinals of both keep their last "
+    "two letters."
 )
+_DICTATED = ("PHONE", "CARD", "IBAN", "ID", "CODE")
+_INFLECTED = ("lv", "pl")
 _DOMAINS = ("com", "org", "net")
 # Classes of words (models/text/words.py) that carry a value, and are replaced by another word of their class; and links.
 _VALUES = "zdetyrmjwRZNX"
@@ -68,13 +71,13 @@ def surrogate(code: str, type_: str, old: str, draws: Draws, keep_gender: bool, 
         if type_ == "EMAIL":
             return f"{name}@example.{domain}" if written else f"{name} {at} example {dot} {domain}"
         return f"www.example.{domain}" if written else f"www {dot} example {dot} {domain}"
-    shaped = _same_shape(code, old, draws)
+    shaped = _same_shape(code, old, draws, dictated=type_ in _DICTATED)
     if shaped is not None:
         return shaped
     if type_ in ("DATE", "TIME"):
         words = own.words("w") if type_ == "DATE" else own.words("Z")
         return render(words[draws.below(len(words))], style_of(old))
-    return scramble(old, draws) if type_ in ("PHONE", "CARD", "IBAN", "ID", "CODE", "AMOUNT") else f"[{type_}]"
+    return scramble(old, draws) if type_ in (*_DICTATED, "AMOUNT") else f"[{type_}]"
 
 
 def _person(code: str, old: str, draws: Draws, keep_gender: bool, surname: bool) -> str:
@@ -107,12 +110,15 @@ def _in_case(new: str, old: str, code: str) -> str:
     return new.removesuffix(nominative) + _CASES[nominative][case] if case and nominative else new
 
 
-def _same_shape(code: str, old: str, draws: Draws) -> str | None:
-    """Month for month and number for number, figure for figure; None where a word is not understood."""
+def _same_shape(code: str, old: str, draws: Draws, dictated: bool) -> str | None:
+    """Month for month and number for number, figure for figure; None where a word is not understood. In what is `dictated` a word
+    that counts is a figure, whatever else it may be ("meia" is half, and six), and only fillers are links."""
+    figures, links = language(code).values, ",+u" if dictated else _LINKS
     words, parts, at = read_words(old, code), [], 0
     for begin, end, word, kind in zip(words.begins, words.ends, words.lowered, words.classes, strict=True):
+        kind = "d" if dictated and figures.get(word, 10) < 10 else kind
         choices = alike(code, kind, word)
-        if kind not in _LINKS and not choices and not word.isdecimal():
+        if kind not in links and not choices and not word.isdecimal():
             return None
         new = (
             scramble(old[begin:end], draws)
@@ -128,9 +134,12 @@ def _same_shape(code: str, old: str, draws: Draws) -> str | None:
 
 @cache
 def alike(code: str, kind: str, word: str) -> tuple[str, ...]:
-    """Words of the class that end as the word does, where there are several: so that the case stays."""
+    """What may stand for a word: any figure for a figure, else any word of its class; where names of days and months have cases,
+    those that end as it does, so that the case stays."""
     if kind not in _VALUES:
         return ()
+    if kind in "zd":
+        return tuple({value: word for word, value in language(code).values.items() if value < 10}.values())
     known = language(code).words(kind)
-    same = tuple(other for other in known if other[-2:] == word[-2:])
+    same = tuple(other for other in known if other[-2:] == word[-2:]) if code in _INFLECTED and kind in "mwrRZ" else ()
     return same if len(same) > 2 else known

@@ -35,6 +35,8 @@ def test_the_surrogate_is_the_same_whatever_value_of_the_class_was_there(code):
     assert len({drawn(code, "LOC", name) for name in places}) == 1
     one, other = (str(figure) * 9 for figure in (1, 2))
     assert drawn(code, "ID", one) == drawn(code, "ID", other)
+    figures = {value: word for word, value in language(code).values.items() if value < 10}
+    assert len({drawn(code, "PHONE", f"{figures[figure]} {figures[3]}") for figure in range(10)}) == 1
 
 
 @pytest.mark.parametrize("code", OTHERS)
