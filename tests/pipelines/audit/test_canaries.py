@@ -64,7 +64,7 @@ def test_what_is_committed_is_the_same_with_canaries_and_without_record_for_reco
 # Stages of text, broken one by one
 
 
-def unseen(self, texts):
+def unseen(self, code, texts):
     return [[] for _ in texts]
 
 
@@ -86,7 +86,7 @@ def ids_by_dialogue(utterance, secret):
 
 
 BROKEN = {
-    "detect": ("sottovoce.models.text.detect.ensemble:Ensemble.detect", unseen, "canary_words (text sinks)"),
+    "detect": ("sottovoce.models.text.detect.ensemble:Ensemble.detect_in", unseen, "canary_words (text sinks)"),
     "replace": (
         "sottovoce.models.text.replace.placeholder:_Placeholder.replace",
         lambda self, utterance, secret: [],
