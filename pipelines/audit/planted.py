@@ -37,7 +37,6 @@ from sottovoce.transforms.text.crowd import releases_templates
 from sottovoce.transforms.write.shards import write_then_rename
 
 AT_LEAST, SPEAKING = 100, 40  # people, and how many of them speak, in a corpus of ten times as many records
-PEOPLE_PER_BATCH = 32
 ALIKE = 8  # hexadecimal digits that two ids begin with: by luck, once in four thousand million pairs
 Rows = dict[str, dict[str, Mapping[str, Any]]]
 
@@ -54,7 +53,8 @@ def plant(job: Job, asked: int | float, records: int) -> Job:
     people = people_to_plant(asked, records)
     if not people or releases_templates(job.rewrite):
         return job
-    batches = _in_batches([_with_recording(job, canary) for canary in invented(job, people)])
+    canaries = [_with_recording(job, canary) for canary in invented(job, people)]
+    batches = _in_batches(canaries, job.input.records_per_batch)
     roots = AudioRoots((*job.audio_roots.roots, job.places.canaries("audio")), job.audio_roots.files)
     return dataclasses.replace(job, canaries=batches, audio_roots=roots)
 
@@ -71,11 +71,15 @@ def invented(job: Job, people: int) -> list[Canary]:
     return invent(job.secret, counts, lambda name: choose_sink(job.secret, name, job.sinks), SPEECH, FLITE_VOICES)
 
 
-def _in_batches(canaries: Sequence[Canary]) -> tuple[list[Utterance], ...]:
-    """Turns of one person stay together: a dialogue is put together out of one batch."""
-    people = [list(own) for _, own in itertools.groupby(canaries, key=lambda canary: canary.person)]
-    parts = [people[begin : begin + PEOPLE_PER_BATCH] for begin in range(0, len(people), PEOPLE_PER_BATCH)]
-    return tuple([canary.utterance for own in part for canary in own] for part in parts)
+def _in_batches(canaries: Sequence[Canary], records_per_batch: int) -> tuple[list[Utterance], ...]:
+    """As large as those of the corpus. Turns of one person stay together: a dialogue is put together out of one batch."""
+    batches: list[list[Utterance]] = [[]]
+    for _, own in itertools.groupby(canaries, key=lambda canary: canary.person):
+        turns = [canary.utterance for canary in own]
+        if batches[-1] and len(batches[-1]) + len(turns) > records_per_batch:
+            batches.append([])
+        batches[-1] += turns
+    return tuple(batches)
 
 
 def _with_recording(job: Job, canary: Canary) -> Canary:

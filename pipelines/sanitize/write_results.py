@@ -91,10 +91,10 @@ def _refuse_useless(job: Job, limits: LimitSettings, read: int, failed: int, ref
         raise RunError("the corpus holds no records; nothing was committed. Check --input and input.format")
     limit = limits.max_failures
     faults = []
-    if exceeds(failed, read, limit):
-        faults.append(f"more than limits.max_failures ({limit}) allows")
     if failed == read > 0 and not job.nightly and not limits.all_refused:
         faults.append("nothing is left (limits.all_refused=true commits it all the same)")
+    if exceeds(failed, read, limit):
+        faults.append(f"more than limits.max_failures ({limit}) allows")
     if faults:
         reasons = ", ".join(f"{count} x {reason}" for reason, count in _by_reason(refused).items())
         raise RunError(

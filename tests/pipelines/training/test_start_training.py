@@ -153,7 +153,7 @@ def test_audit_results_in_the_private_folder_are_judged(run, files):
 def test_an_audit_that_cannot_be_read_starts_nothing(run, files, content):
     private_of(run).mkdir(parents=True)
     (private_of(run) / "audit.json").write_text(content)
-    with pytest.raises(RunError, match="expected a JSON object"):
+    with pytest.raises(RunError, match="damaged; make it anew"):
         start_training(str(run), *files)
     assert not (private_of(run) / "training" / "marker.json").exists()
 

@@ -16,7 +16,9 @@ from sottovoce.models.settings import Spec
 pytestmark = pytest.mark.slow
 
 RECORDS_PER_BATCH = 4
-BYTES_PER_RECORD = 512  # two keyed ids, file and line, a text of up to 100 characters, slots, a reference to the audio
+# two keyed ids, file and line, a text of up to 100 characters, slots, a reference to the audio, and the spans that were found:
+# batches of the corpus and of canaries meet after detection
+BYTES_PER_RECORD = 1024
 BYTES_PER_ELEMENT = 512  # what a batch or a tally holds beside its records
 SPEECH_BYTES = 16_000  # half a second as samples of 16 bits: any element that holds speech is larger
 BATCH, READING = f"input.records_per_batch={RECORDS_PER_BATCH}", ("Read/SpreadFiles", "Read/SpreadChunks")
