@@ -14,7 +14,7 @@ from whole_runs import demo_records, sottovoce
 from sottovoce.models.records import AudioRef
 from sottovoce.models.speech.audio import AudioLimits, load
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 SIDES = (("bank-01-1", "bank-01-4"), ("bank-02-3", "bank-02-4"))
 
 

@@ -282,6 +282,7 @@ def lines_of_a_start(run: Path, files: tuple[str, str], note: Path) -> list[tupl
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_start_killed_at_any_line_and_repeated_makes_exactly_one_job(tmp_path, run, files):
     steps = lines_of_a_start(run, files, tmp_path / "lines")
     assert len(steps) > 40

@@ -55,6 +55,7 @@ def route_all(tmp_path, name: str, options: list[str]) -> dict[str, set[str]]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_same_dialogue_goes_to_one_sink_in_every_run_and_for_every_number_of_workers(tmp_path):
     one = route_all(tmp_path, "one", ["--direct_num_workers=1"])
     two = route_all(tmp_path, "two", ["--direct_num_workers=2", "--direct_running_mode=multi_processing"])
