@@ -1,6 +1,7 @@
 """The counts of a run: exact, mergeable in any order, and made of numbers and fixed names only.
 
-They travel as data rather than as Beam metrics, because a retried bundle counts twice in a metric and once here.
+(With one exception: labels of the corpus, in `Given`, which stay in private work folders.) They travel as data rather than as
+Beam metrics, because a retried bundle counts twice in a metric and once here.
 """
 
 from __future__ import annotations
@@ -26,13 +27,34 @@ class StageCount:
 
 
 @dataclass(slots=True)
+class Given:
+    """What a sink was given, before anything of it was changed: sensitive spans by type, labels, and words by how many an
+    utterance has. For the report's before and after; not kept in the commit, since nobody could be taken out of it again."""
+
+    spans: Counter[str] = field(default_factory=Counter)
+    labels: Counter[str] = field(default_factory=Counter)
+    words: Counter[int] = field(default_factory=Counter)
+
+    def add(self, other: Given) -> None:
+        self.spans.update(other.spans)
+        self.labels.update(other.labels)
+        self.words.update(other.words)
+
+    def to_json(self) -> dict[str, dict[str, int]]:
+        return {
+            name: {str(key): getattr(self, name)[key] for key in sorted(getattr(self, name))} for name in self.__slots__
+        }
+
+
+@dataclass(slots=True)
 class Tally:
-    """Counts per stage, models loaded per worker process, seconds of audio read, and labelled slots."""
+    """Counts per stage, models loaded per worker process, seconds of audio read, labelled slots, and what sinks were given."""
 
     stages: dict[str, StageCount] = field(default_factory=dict)
     loads: Counter[str] = field(default_factory=Counter)
     audio_s: float = 0.0
     slots: dict[str, Counter[str]] = field(default_factory=dict)  # by type, of the slots that the corpus labels
+    given: dict[str, Given] = field(default_factory=dict)  # by sink
 
     @classmethod
     def of(cls, stage: str, *, received: int, passed: int, reasons: Iterable[str] = (), seconds: float = 0.0) -> Tally:
@@ -45,6 +67,8 @@ class Tally:
         self.audio_s += other.audio_s
         for type_, counts in other.slots.items():
             self.slots.setdefault(type_, Counter()).update(counts)
+        for sink, given in other.given.items():
+            self.given.setdefault(sink, Given()).add(given)
         return self
 
     def to_json(self) -> dict[str, Any]:
@@ -61,4 +85,5 @@ class Tally:
             "loads": dict(sorted(self.loads.items())),
             "audio_s": round(self.audio_s, 3),
             "slots": {type_: dict(counts) for type_, counts in sorted(self.slots.items())},
+            "given": {sink: given.to_json() for sink, given in sorted(self.given.items())},
         }

@@ -1,4 +1,5 @@
-"""Speak the demo corpus: dialogues.txt -> manifest.jsonl and one FLAC file for each turn. Run by `make corpus`.
+"""Speak the demo corpus: dialogues.txt -> manifest.jsonl and one FLAC file for each turn; and the example of the report.
+Run by `make corpus`.
 
 The text file is the only source: manifest and audio follow from it, and nothing is drawn at random, so that the same
 versions of flite and espeak-ng (Debian 12: 2.2 and 1.51) make the same samples again.
@@ -122,6 +123,15 @@ def manifest_row(turn: Turn, duration_s: float) -> dict[str, Any]:
     }
 
 
+def speak_example() -> None:
+    """The invented sentence that every report shows before and after."""
+    from sottovoce.pipelines.sanitize import report_example
+
+    path = Path(report_example.__file__).with_name(report_example.RECORDING)
+    samples = speak(Voice("", "", "flite", "slt"), report_example.TEXT)
+    soundfile.write(path, samples, RATE_HZ, subtype="PCM_16", compression_level=1.0)
+
+
 def main() -> None:
     missing = [program for program in ("flite", "espeak-ng") if shutil.which(program) is None]
     if missing:
@@ -140,6 +150,7 @@ def main() -> None:
             soundfile.write(audio / f"{turn.id}.flac", samples, RATE_HZ, subtype="PCM_16", compression_level=1.0)
             manifest.write(json.dumps(manifest_row(turn, duration_s), ensure_ascii=False) + "\n")
             total_s += duration_s
+    speak_example()
     size = sum(path.stat().st_size for path in audio.iterdir())
     dialogues, speakers = {turn.dialogue_id for turn in turns}, {turn.voice for turn in turns}
     print(

@@ -21,8 +21,9 @@ RELEASED_AS_SAID = (
 )
 
 RELEASED_BY_COUNTS = (
-    "the counts of this run: records read, dialogues, failures by reason, seconds of speech and of each stage, and how many "
-    "labelled slots of each type there are and how many the detector had missed",
+    "the counts of this run: records read, dialogues, failures by reason, seconds of speech and of each stage, how many "
+    "labelled slots of each type there are and how many the detector had missed, and of each data set how many sensitive "
+    "stretches of each type, records of each released label and words it was given",
 )
 
 RELEASED_BY_A_CROWD = ("that there was a run, when it was committed, and its settings",)

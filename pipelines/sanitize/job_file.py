@@ -35,6 +35,14 @@ class OutputSettings:
 
 
 @dataclass(frozen=True)
+class AboutSettings:
+    """How readers of the report shall know the corpus, and who answers for it: nothing else tells them."""
+
+    corpus: str | None = None
+    operator: str | None = None
+
+
+@dataclass(frozen=True)
 class LimitSettings:
     max_failures: int | float | None = 0.5
     all_refused: bool = False  # whether a run of which nothing is left is committed all the same
@@ -72,12 +80,13 @@ SECTIONS: dict[str, type] = {
     "slice": Slicer,
     "audio": AudioSettings,
     "output": OutputSettings,
+    "about": AboutSettings,
     "limits": LimitSettings,
     "audit": AuditSettings,
     "observe": ObserveSettings,
 }
 
-UNCHANGING = ("nightly", "limits", "forget", "audit", "observe")  # no record depends on them
+UNCHANGING = ("about", "nightly", "limits", "forget", "audit", "observe")  # no record depends on them
 
 # What belongs to a family and not to one of its members: it stays as it is when another member is named.
 SHARED: dict[str, type] = {"detect": SlotSettings}

@@ -1,15 +1,13 @@
 """The report of a run: one self-contained page to lay before a privacy officer.
 
-It is made from a RunSummary alone: counts, names of stages and reasons, the ledger and the resolved job, so it can show
-nothing of a record. Everything is escaped; no script, no font and no
+It is made from a RunSummary alone: counts, names of stages and reasons, the ledger and the resolved job, and an example that
+was invented for every report, so it can show nothing of a record. Everything is escaped; no script, no font and no
 picture is fetched, so the page can be archived, mailed and printed.
 """
 
 from __future__ import annotations
 
-import datetime
 import importlib.metadata
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -23,14 +21,15 @@ from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from jinja2 import Environment, StrictUndefined
 
+from sottovoce.models.ledger.measured import OF_DETECTORS, Figure, figures_of
 from sottovoce.models.runs.committed_run import handed_on
 from sottovoce.models.text.detect.labelled_slots import recalls
+from sottovoce.pipelines.sanitize.report_example import Example
 from sottovoce.pipelines.sanitize.report_rows import Section, sections_of_rows
 from sottovoce.pipelines.sanitize.report_spending import Spending, spending
+from sottovoce.pipelines.sanitize.report_words import as_moment, in_bytes, in_epsilon, in_odds, in_time, in_words
 from sottovoce.transforms.sinks import sink_class
 from sottovoce.transforms.text.stages import language_stage
-
-LARGEST_USEFUL_EPSILON = 20.0  # a factor of half a thousand million
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +87,32 @@ class RunSummary:
         tuple[str, int], ...
     ] = ()  # line by line from the records that were read to those that were given on
     version: str = ""
+    example: Example | None = None
+
+    @property
+    def about(self) -> tuple[tuple[str, str], ...]:
+        """Who answers for what: only what the operator has written for readers of this page."""
+        said = self.settings.get("about") or {}
+        unsaid = {name: f"not named (about.{name})" for name in ("corpus", "operator")}
+        return tuple((name, said.get(name) or words) for name, words in unsaid.items())
+
+    @property
+    def figures(self) -> dict[str, list[Figure]]:
+        """By what they are figures of."""
+        found: dict[str, list[Figure]] = {}
+        for figure in figures_of(self.ledger, self.settings):
+            found.setdefault(f"{figure.mechanism}: {figure.claim}", []).append(figure)
+        return found
+
+    @property
+    def unmeasured(self) -> list[str]:
+        """Voices of the run of which nobody has measured, with these settings, whom they hide."""
+        known = {figure.mechanism for figures in self.figures.values() for figure in figures}
+        return [
+            row["mechanism"]
+            for row in self.ledger["mechanisms"]
+            if row["stage"] == "voice" and row["mechanism"] not in known
+        ]
 
     @property
     def speaker_epsilon(self) -> float | None:
@@ -124,58 +149,8 @@ def render_report(summary: RunSummary) -> str:
         run=summary,
         longest_s=max((stage.seconds or 0.0 for stage in summary.stages), default=0.0) or 1.0,
         settings=yaml.safe_dump(dict(summary.settings), sort_keys=False),
+        shown_elsewhere=OF_DETECTORS,
     )
-
-
-def as_moment(iso: str) -> str:
-    """2026-01-02T03:04:05+00:00 -> 2026-01-02 03:04 UTC"""
-    moment = datetime.datetime.fromisoformat(iso)
-    return f"{moment.astimezone(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC"
-
-
-def in_bytes(number: float) -> str:
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if number >= size:
-            return f"{number / size:.1f} {unit}"
-    return f"{number:.0f} bytes"
-
-
-def in_time(seconds: float) -> str:
-    if seconds >= 3600:
-        return f"{seconds / 3600:.1f} h"
-    if seconds >= 60:
-        return f"{seconds / 60:.1f} min"
-    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
-
-
-def in_epsilon(figure: float | str | None) -> str:
-    if figure is None:
-        return "not stated"
-    return "infinite" if math.isinf(float(figure)) else f"{float(figure):.3g}"
-
-
-def in_odds(figure: float | str | None) -> str:
-    """An epsilon said plainly: by how much the output can change the odds between two values, e^epsilon at most."""
-    if figure is None:
-        return ""
-    epsilon = float(figure)
-    if epsilon == 0:
-        return "not at all"
-    if epsilon > LARGEST_USEFUL_EPSILON:
-        return "no useful bound"
-    factor = math.exp(epsilon)
-    return f"at most \u00d7 {factor:,.0f}" if factor >= 100 else f"at most \u00d7 {factor:.3g}"
-
-
-def in_words(value: Any) -> str:
-    """A parameter as a reader would write it: lists with commas, tables as pairs."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {in_words(item)}" for name, item in value.items()) or "none"
-    if isinstance(value, list | tuple):
-        return ", ".join(map(in_words, value)) or "none"
-    if isinstance(value, bool) or value is None:
-        return {True: "yes", False: "no", None: "none"}[value]
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 BEFORE_THE_SINKS = ("read", "recognise", "skip taken", "transcribe", "language", "detect", "slots", "budget", "route")
@@ -196,8 +171,11 @@ def report_of(
     refused: tuple[FailureSummary, ...],
     path_of: Callable[[str], str],
     duration_s: float | None,
+    given: Mapping[str, Any] | None = None,
+    example: Example | None = None,
 ) -> str:
-    """The page of a commit. `path_of` says where a shard lies; `duration_s` is None for a run that lost records since."""
+    """The page of a commit. `path_of` says where a shard lies; `duration_s` and `given` (what the sinks were given, as tallied)
+    are None for a run that lost records since."""
     counts = handed_on(dict(record))["counts"]
     told = "read" in counts
     summary = RunSummary(
@@ -214,11 +192,12 @@ def report_of(
         settings=settings,
         sections=(
             *_of_labelled_slots(counts.get("labelled_slots", {}), bool(record.get("rewritten"))),
-            *sections_of_rows(record, path_of),  # of what is released anyway
+            *sections_of_rows(record, path_of, given if told else None),
         ),
         erased=tuple(sorted({erasure["date"] for erasure in record.get("erasures", ())})),
         reconciled=_reconciled(counts, refused) if told and not record.get("erasures") else (),
         version=importlib.metadata.version("sottovoce"),
+        example=example,
     )
     return render_report(summary)
 

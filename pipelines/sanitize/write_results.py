@@ -22,6 +22,7 @@ from sottovoce.models.settings import FAMILIES
 from sottovoce.models.text.rewrite import NONE, ReleasesTemplates
 from sottovoce.pipelines.sanitize.job_file import JobFile, LimitSettings
 from sottovoce.pipelines.sanitize.report import FailureSummary, failure_summaries, report_of
+from sottovoce.pipelines.sanitize.report_example import example_of
 from sottovoce.pipelines.sanitize.run_folder import RunFolder, read_json, write_json
 from sottovoce.pipelines.sanitize.show_progress import exceeds
 from sottovoce.transforms.engine.job import Job
@@ -78,9 +79,9 @@ def write_results(job: Job, job_file: JobFile, folder: RunFolder, duration_s: fl
     for name, text in cards_of(record, job_file.sections["output"].licence).items():
         folder.write_text(name, text)
     folder.write_text("ledger.json", book.to_json(ledger))
-    folder.write_text(
-        "report.html", report_of(record, ledger, published(job_file.resolved), refused, folder.path, duration_s)
-    )
+    settings, example = published(job_file.resolved), example_of(job)
+    page = report_of(record, ledger, settings, refused, folder.path, duration_s, tally["given"], example)
+    folder.write_text("report.html", page)
     return record
 
 

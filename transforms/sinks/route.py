@@ -6,13 +6,14 @@ Holding both forms of one dialogue (its speech in one sink, its text in another)
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import apache_beam as beam
 
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Utterance
-from sottovoce.models.tally import Tally
+from sottovoce.models.tally import Given, Tally
 from sottovoce.transforms.engine.stage import TALLY, is_invented
 
 
@@ -52,5 +53,14 @@ class _Route(beam.DoFn):
         for sink, utterances in by_sink.items():
             if not invented:
                 tally.merge(Tally.of(f"to {sink}", received=len(utterances), passed=len(utterances)))
+                tally.given[sink] = _given(utterances)
             yield beam.pvalue.TaggedOutput(sink, utterances)
         yield beam.pvalue.TaggedOutput(TALLY, tally)
+
+
+def _given(utterances: Sequence[Utterance]) -> Given:
+    return Given(
+        spans=Counter(span.type for one in utterances for span in one.spans),
+        labels=Counter(one.intent for one in utterances if one.intent is not None),
+        words=Counter(len(one.text.split()) for one in utterances),
+    )

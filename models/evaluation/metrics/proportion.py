@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from sottovoce.models.text.detect.coverage import wilson
+
 
 @dataclass(frozen=True)
 class Share:
@@ -17,12 +19,7 @@ class Share:
 
     def interval(self) -> tuple[float, float]:
         """Of 95 %; (0, 1) where nothing was counted."""
-        if not self.total:
-            return 0.0, 1.0
-        from scipy.stats import binomtest
-
-        wilson = binomtest(self.count, self.total).proportion_ci(method="wilson")
-        return float(wilson.low), float(wilson.high)
+        return wilson(self.count, self.total)
 
     def __str__(self) -> str:
         low, high = self.interval()

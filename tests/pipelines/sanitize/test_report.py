@@ -16,13 +16,10 @@ from sottovoce.pipelines.sanitize.report import (
     SinkSummary,
     StageSummary,
     _reconciled,
-    in_bytes,
-    in_epsilon,
-    in_odds,
-    in_time,
     render_report,
 )
 from sottovoce.pipelines.sanitize.report_spending import spending
+from sottovoce.pipelines.sanitize.report_words import in_bytes, in_epsilon, in_odds, in_time
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
