@@ -96,6 +96,12 @@ def languages_of(spec: Spec) -> frozenset[str] | None:
     return frozenset(known[spec.name]) if spec.name in known else None
 
 
+def common_languages(specs: Iterable[Spec]) -> frozenset[str] | None:
+    """What all of the members know; None: any language."""
+    limited = [known for known in map(languages_of, specs) if known is not None]
+    return frozenset.intersection(*limited) if limited else None
+
+
 def option_names(family: str, name: str) -> tuple[str, ...]:
     """The options that a member takes: its fields."""
     return tuple(f.name for f in dataclasses.fields(member_class(family, name)) if f.init)

@@ -67,13 +67,17 @@ def load(
 
 
 def resample(speech: Speech, rate_hz: int) -> Speech:
-    """Band-limited, linear phase (soxr's "HQ"). Measured beside scipy's polyphase filter: three to seven times as quick."""
+    """Band-limited, linear phase (soxr's "HQ"). Measured beside scipy's polyphase filter: three to seven times as quick.
+
+    librosa.resample asks the same library for the same samples, and has every process load numba first: seconds.
+    """
     if speech.rate_hz == rate_hz:
         return speech
-    import librosa
+    import soxr
 
-    samples = librosa.resample(speech.samples, orig_sr=speech.rate_hz, target_sr=rate_hz, res_type="soxr_hq")
-    return Speech(within_range(samples[: round(len(speech.samples) * rate_hz / speech.rate_hz)]), rate_hz)
+    length = round(len(speech.samples) * rate_hz / speech.rate_hz)
+    samples = soxr.resample(speech.samples, speech.rate_hz, rate_hz, quality="HQ")[:length]
+    return Speech(within_range(np.pad(samples, (0, length - len(samples)))), rate_hz)
 
 
 def to_flac(speech: Speech) -> bytes:

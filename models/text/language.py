@@ -14,7 +14,7 @@ from typing import Any
 
 from sottovoce.models.errors import Refusal
 from sottovoce.models.records import Span
-from sottovoce.models.text.detect import ByLanguage, Detector
+from sottovoce.models.text.detect import ENGLISH, ByLanguage, Detector
 from sottovoce.models.text.languages import TABLE, language
 
 MARGIN = 12.0
@@ -54,6 +54,11 @@ def guess(text: str, expected: Collection[str]) -> str:
     best = max(ranked, key=ranked.__getitem__)
     found = best if beyond(best, own) else own
     return found if home != "en" or beyond(found, home) else home
+
+
+def spoken_in(text: str, said: str | None, known: Collection[str] | None) -> str:
+    """The code of what is said of the text, else of a guess; English where nobody on its way depends on a language."""
+    return code_of(said or (ENGLISH if known is None else guess(text, known)))
 
 
 def detect_in(detector: Detector, code: str, texts: Sequence[str]) -> list[list[Span]]:

@@ -72,6 +72,7 @@ def _settings(args: argparse.Namespace) -> ServiceSettings:
         tokens=read_tokens(args.tokens) if args.tokens else None,
         origins=tuple(args.allow_origin),
         text_only=args.text_only,
+        language=job.sections["input"].language,
         limits=Limits(args.max_body, args.max_characters, args.max_wait, args.waiting_texts, args.waiting_speech),
     )
 

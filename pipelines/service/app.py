@@ -36,7 +36,7 @@ TEXTS_AT_ONCE, BUDGETS_WAITING = 16, 16
 
 
 def make_app(settings: ServiceSettings) -> Gate:
-    texts, speech = TextWork(settings.specs["detect"]), SpeechWork(settings)
+    texts, speech = TextWork(settings.specs["detect"], settings.language), SpeechWork(settings)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

@@ -28,7 +28,7 @@ GENDERS = {"same": "same", "other": "opposite", "random": "random"}
 PROXIMITIES = {"dense": "dense", "sparse": "sparse", "random": "random", "farthest": "far", "nearest": "near"}
 DISTANCES = {"plda": "plda", "cosine": "cosine"}
 SOUND = (b"RIFF", b"fLaC", b"OggS", b"ID3", b"NIST")
-OF_TEXT = ("m", "r")
+OF_TEXT = ("m", "r", "language")
 OF_VOICE = ("wgender", "cross-gender", "distance", "proximity", "anon-pool", "sample-frequency")
 
 
@@ -56,7 +56,7 @@ async def _text(questions: Questions, request: Request, body: bytes, given: Mapp
         raise problems.invalid("body", "a text as UTF-8, or a WAV file") from None
     own = questions.settings.specs["replace"]
     spec = own if own.name == named else Spec("replace", named)
-    answer = await questions.text(request, text, spec)
+    answer = await questions.text(request, text, spec, given.get("language"))
     return PlainTextResponse(answer.text or "", headers=_not_used("m" if "m" in given else ""))
 
 

@@ -86,14 +86,16 @@ def _parsed(shape: type[Any], body: str | bytes) -> Any:
 
 async def _text(questions: Questions, request: Request, asked: TextAsked) -> dict[str, Any]:
     params = dict(asked.params or {})
-    name = params.pop("strategy", None)
-    if params or (name is not None and name not in STRATEGIES):
-        raise problems.invalid("elg.request.parameter.invalid", f"params: strategy, one of {', '.join(STRATEGIES)}")
+    name, language = params.pop("strategy", None), params.pop("language", None)
+    if params or (name is not None and name not in STRATEGIES) or not isinstance(language, str | None):
+        raise problems.invalid(
+            "elg.request.parameter.invalid", f"params: language; strategy, one of {', '.join(STRATEGIES)}"
+        )
     if not asked.mimeType.startswith("text/plain"):
         raise problems.invalid("elg.request.text.mimeType.unsupported", "text/plain")
     own = questions.settings.specs["replace"]
     spec: Spec | None = None if name is None else own if name == own.name else read_spec("replace", name)
-    answer = await questions.text(request, asked.content, spec)
+    answer = await questions.text(request, asked.content, spec, language)
     if spec is not None:
         costs = {"epsilon": plain(sum(answer.epsilons))}
         return {"response": {"type": "texts", "texts": [{"content": answer.text, "features": costs}]}}

@@ -12,6 +12,8 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from sottovoce.models.records import Span
+from sottovoce.models.settings import languages_of
+from sottovoce.models.text.language import code_of
 from sottovoce.pipelines.service import problems
 from sottovoce.pipelines.service.presidio_operators import OPERATORS, Result, anonymized
 from sottovoce.pipelines.service.questions import Questions
@@ -65,8 +67,10 @@ def router(questions: Questions) -> APIRouter:
     found = questions.settings.specs["detect"].make().finds() or frozenset(NAMES)
     supported = sorted({NAMES.get(kind, kind) for kind in found})
 
+    languages = languages_of(questions.settings.specs["detect"])
+
     def check_language(language: str | None) -> None:
-        if language is not None and language != "en":
+        if language is not None and languages is not None and code_of(language) not in languages:
             raise problems.invalid("language", NO_LANGUAGE)
 
     @routes.post("/analyze", responses=ERRORS)
@@ -85,7 +89,9 @@ def router(questions: Questions) -> APIRouter:
             raise problems.invalid("entities", NO_LANGUAGE)
         texts = [asked.text] if isinstance(asked.text, str) else asked.text
         questions.check_length("".join(texts))
-        rows = [results(text, (await questions.text(request, text)).spans, asked) for text in texts]
+        rows = [
+            results(text, (await questions.text(request, text, language=asked.language)).spans, asked) for text in texts
+        ]
         return rows[0] if isinstance(asked.text, str) else rows
 
     @routes.post("/anonymize", responses=ERRORS)

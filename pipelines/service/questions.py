@@ -30,9 +30,11 @@ class Questions:
     def draws(self, request: Request) -> Draws:
         return draws_for(self.settings.secret, request.scope[CALLER], request.headers.get(HEADER))
 
-    async def text(self, request: Request, text: str, strategy: Spec | None = None, **more: Any) -> TextAnswer:
+    async def text(
+        self, request: Request, text: str, strategy: Spec | None = None, language: str | None = None
+    ) -> TextAnswer:
         self.check_length(text)
-        return await self._ask(request, "text", TextItem(text, self.draws(request), strategy, **more))
+        return await self._ask(request, "text", TextItem(text, self.draws(request), strategy, language))
 
     async def speech(self, request: Request, content: bytes, text: str, **more: Any) -> SpeechAnswer:
         if self.settings.text_only:

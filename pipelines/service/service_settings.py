@@ -42,6 +42,7 @@ class ServiceSettings:
     tokens: Tokens | None = None
     origins: tuple[str, ...] = ()
     text_only: bool = False
+    language: str | None = None  # of requests that do not say one; None: as their text reads
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:

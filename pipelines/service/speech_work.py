@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -24,7 +24,7 @@ from sottovoce.pipelines.service import problems
 from sottovoce.pipelines.service.batches import CLOSED_BY_CALLER, Asked, each
 from sottovoce.pipelines.service.draws import Draws
 from sottovoce.pipelines.service.service_settings import ServiceSettings
-from sottovoce.pipelines.service.text_work import utterance_of
+from sottovoce.pipelines.service.text_work import detected, settled_language, utterance_of
 from sottovoce.transforms.engine import members
 
 MOST_VARIANTS = 4
@@ -104,11 +104,22 @@ class SpeechWork:
             recogniser = members.load(settings.recogniser)
             with recogniser.lock:
                 text = written_down(recogniser.member, speech)
-        detector = members.load(self._settings.specs["detect"])
-        with detector.lock:
-            spans = chosen(detector.member.detect([text])[0], item.types)
-        utterance = utterance_of(text, item.draws, spans, gender=item.gender, language=item.language)
+        language = settled_language(text, item.language or self._settings.language, self._specs(item))
+        (found,) = detected(
+            self._settings.specs["detect"], [utterance_of(text, item.draws, language, gender=item.gender)]
+        )
+        utterance = dataclasses.replace(found, spans=tuple(chosen(found.spans, item.types)))
         return Spoken(utterance, speech, loaded_s=speech.duration_s)
+
+    def _specs(self, item: SpeechItem) -> Iterator[Spec]:
+        """Of all that the speech goes through, and that may know one language and not another."""
+        if not is_transcript(item.text) and self._settings.audio.recogniser is not None:
+            yield self._settings.audio.recogniser
+        for family in ("detect", *STEPS):
+            if family != "voice":
+                yield self._settings.specs[family]
+            elif item.do == "anonymise":
+                yield item.voice or self._settings.specs[family]
 
     def _protected(self, asked: Asked, understood: Spoken) -> SpeechAnswer:
         item: SpeechItem = asked.item

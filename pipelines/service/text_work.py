@@ -5,14 +5,17 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sottovoce.models.records import Source, Span, Utterance
-from sottovoce.models.settings import Spec
-from sottovoce.models.text.chain import draws_of
+from sottovoce.models.settings import Spec, common_languages
+from sottovoce.models.text import chain
+from sottovoce.models.text.detect import ENGLISH
 from sottovoce.models.text.edits import apply_edits
+from sottovoce.models.text.language import spoken_in
+from sottovoce.pipelines.service import problems
 from sottovoce.pipelines.service.batches import Asked, each
 from sottovoce.pipelines.service.draws import Draws
 from sottovoce.transforms.engine import members
@@ -22,17 +25,18 @@ NOWHERE = Source("request", 0)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TextItem:
-    """`strategy` None: only found. `spans` given: nothing is looked for."""
+    """`strategy` None: only found. `language` None: as the text reads."""
 
     text: str
     draws: Draws
     strategy: Spec | None = None
-    spans: tuple[Span, ...] | None = None
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TextAnswer:
     spans: tuple[Span, ...]
+    language: str
     text: str | None = None
     replaced: tuple[tuple[int, int], ...] = ()  # where the replacements stand in the new text, one for each edit
     epsilons: tuple[float, ...] = ()  # of the units that replacing answers for
@@ -47,51 +51,70 @@ def strategy(spec: Spec) -> Any:
 
 
 class TextWork:
-    def __init__(self, detector: Spec):
-        self._detector = detector
+    def __init__(self, detector: Spec, language: str | None = None):
+        self._detector, self._language = detector, language
 
     def setup(self) -> None:
         members.load(self._detector)
+        settled_language("so that the first caller need not wait", None, [self._detector])
 
     def __call__(self, batch: Sequence[Asked]) -> list[Any]:
-        unknown = [asked.item.text for asked in batch if asked.item.spans is None]
+        read = each(batch, lambda asked: self._read(asked.item))
+        once = {(one.text, one.language): one for one in read if isinstance(one, Utterance)}
         try:
-            found = dict(zip(unknown, self.detect(unknown), strict=True))
+            found = dict(zip(once, detected(self._detector, list(once.values())), strict=True))
         except Exception:  # noqa: BLE001  (one of them breaks it: each finds out for itself)
             found = {}
-        return each(batch, lambda asked: self._one(asked.item, found))
 
-    def detect(self, texts: Sequence[str]) -> list[list[Span]]:
-        if not texts:
-            return []
-        loaded = members.load(self._detector)
-        with loaded.lock:
-            return loaded.member.detect(texts)
+        def answer(pair: tuple[Asked, Utterance | Exception]) -> TextAnswer:
+            asked, one = pair
+            if isinstance(one, Exception):
+                raise one
+            known = found.get((one.text, one.language)) or detected(self._detector, [one])[0]
+            if asked.item.strategy is None:
+                return TextAnswer(known.spans, known.language or ENGLISH)
+            return replace(asked.item.strategy, dataclasses.replace(one, spans=known.spans), asked.item.draws)
 
-    def _one(self, item: TextItem, found: Mapping[str, list[Span]]) -> TextAnswer:
-        spans = item.spans
-        if spans is None:
-            spans = tuple(found[item.text] if item.text in found else self.detect([item.text])[0])
-        if item.strategy is None:
-            return TextAnswer(spans)
-        return replace(item.strategy, utterance_of(item.text, item.draws, spans), item.draws)
+        return each(list(zip(batch, read, strict=True)), answer)
+
+    def _read(self, item: TextItem) -> Utterance:
+        specs = [self._detector] if item.strategy is None else [self._detector, item.strategy]
+        return utterance_of(item.text, item.draws, settled_language(item.text, item.language or self._language, specs))
 
 
-def utterance_of(text: str, draws: Draws, spans: Sequence[Span] = (), **more: Any) -> Utterance:
-    return Utterance(draws.name, draws.name, 0, text, NOWHERE, spans=tuple(spans), **more)
+def settled_language(text: str, said: str | None, specs: Iterable[Spec]) -> str:
+    """As the graph settles it for a record: what is said of it, else what it reads like. Refused, unless all of these know it."""
+    known = common_languages(specs)
+    code = spoken_in(text, said, known)
+    if known is not None and code not in known:
+        raise problems.invalid(
+            "language", f"language: {', '.join(sorted(known))}; without it, a text that reads like one of them"
+        )
+    return code
+
+
+def detected(detector: Spec, utterances: Sequence[Utterance]) -> list[Utterance]:
+    loaded = members.load(detector)
+    with loaded.lock:
+        return chain.detected(loaded.member, utterances)
+
+
+def utterance_of(text: str, draws: Draws, language: str, **more: Any) -> Utterance:
+    return Utterance(draws.name, draws.name, 0, text, NOWHERE, language=language, **more)
 
 
 def replace(spec: Spec, utterance: Utterance, draws: Draws) -> TextAnswer:
     """As the stage of the graph does it: draws belong to the mechanism, so that two of them cannot be compared."""
     member = strategy(spec)
-    secret = draws_of(draws.secret, spec)
+    secret = chain.draws_of(draws.secret, spec)
     edits = sorted(member.replace(utterance, secret), key=lambda edit: edit.begin)
     text, _ = apply_edits(utterance.text, edits)
     places, shift = [], 0
     for edit in edits:
         places.append((edit.begin + shift, edit.begin + shift + len(edit.replacement)))
         shift += len(edit.replacement) - (edit.end - edit.begin)
-    return TextAnswer(utterance.spans, text, tuple(places), tuple(member.costs(utterance, secret).values()))
+    costs = tuple(member.costs(utterance, secret).values())
+    return TextAnswer(utterance.spans, utterance.language or ENGLISH, text, tuple(places), costs)
 
 
 def plain(number: float) -> float | str:

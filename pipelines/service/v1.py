@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from sottovoce.models.settings import Spec, read_spec
 from sottovoce.models.speech.audio import to_wav
+from sottovoce.models.text.languages import TABLE as LANGUAGES
 from sottovoce.models.text.replace import TABLE as STRATEGIES
 from sottovoce.pipelines.service import problems
 from sottovoce.pipelines.service.budgets import add_budgets
@@ -29,8 +30,15 @@ Text = Annotated[
 ]
 
 
+Language = Annotated[
+    str | None,
+    Field(max_length=64, description="Of the text; left out, what it reads like.", examples=sorted(LANGUAGES)),
+]
+
+
 class Detect(Closed):
     text: Text
+    language: Language = None
 
 
 class Entity(BaseModel):
@@ -43,11 +51,13 @@ class Entity(BaseModel):
 
 class Detected(BaseModel):
     entities: list[Entity]
+    language: str
     not_protected: list[str]
 
 
 class Replace(Closed):
     text: Text
+    language: Language = None
     strategy: Literal[tuple(STRATEGIES)] | None = Field(None, description="The service's own, unless named.")  # type: ignore[valid-type]
     p: float | None = Field(None, ge=0, le=1, description="Probability that a unit is replaced.")
     target_epsilon: float | None = Field(None, gt=0, le=50, description="Of one unit; p follows from it.")
@@ -57,6 +67,7 @@ class Replace(Closed):
 
 class Replaced(BaseModel):
     text: str
+    language: str
     entities: list[Entity]
     replaced: list[tuple[int, int]] = Field(description="Where replacements stand in the new text.")
     epsilon: float | str = Field(
@@ -103,18 +114,21 @@ def router(questions: Questions) -> APIRouter:
     @routes.post("/v1/detect", responses=ERRORS)
     async def detect(request: Request, asked: Detect) -> Detected:
         """What is sensitive in a text."""
-        found = await questions.text(request, asked.text)
+        found = await questions.text(request, asked.text, language=asked.language)
         return Detected(
-            entities=[Entity(**entity(span)) for span in found.spans], not_protected=list(detects.not_protected)
+            entities=[Entity(**entity(span)) for span in found.spans],
+            language=found.language,
+            not_protected=list(detects.not_protected),
         )
 
     @routes.post("/v1/replace", responses=ERRORS)
     async def replace(request: Request, asked: Replace) -> Replaced:
         """The text with its sensitive words replaced, and what that costs."""
         chosen = replace_spec(questions.settings.specs["replace"], asked)
-        made = await questions.text(request, asked.text, chosen)
+        made = await questions.text(request, asked.text, chosen, asked.language)
         return Replaced(
             text=made.text or "",
+            language=made.language,
             entities=[Entity(**entity(span)) for span in made.spans],
             replaced=list(made.replaced),
             epsilon=plain(sum(made.epsilons)),
@@ -187,8 +201,6 @@ def read_fields(form: dict[str, str | bytes]) -> dict[str, Any]:
     fields: dict[str, Any] = dict(form)
     if fields.get("gender", "f") not in ("f", "m"):
         raise problems.invalid("gender", "f or m, or left out")
-    if fields.get("language", "en").partition("-")[0].lower() != "en":
-        raise problems.invalid("language", "en: what ships understands English only")
     if "types" in fields:
         fields["types"] = [kind.strip() for kind in fields["types"].split(",")]
     return fields
@@ -228,7 +240,7 @@ def form_schema(*more: str) -> dict[str, Any]:
             "description": "What is said. Without it a recogniser writes it down, if there is one.",
         },
         "types": {"type": "string", "description": "Of what is masked, with commas: PER,LOC. All, unless named."},
-        "language": {"type": "string", "enum": ["en"]},
+        "language": {"type": "string", "description": "Of what is said; left out, what the text reads like."},
     }
     if "gender" in more:
         fields["gender"] = {"type": "string", "enum": ["f", "m"]}

@@ -13,12 +13,12 @@ from sottovoce.models.forget.whose import part_of_utterance
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Utterance
 from sottovoce.models.runs.places import INDEX
-from sottovoce.models.settings import Spec, languages_of
+from sottovoce.models.settings import Spec, common_languages
 from sottovoce.models.tally import Tally
 from sottovoce.models.text import chain
 from sottovoce.models.text.detect import ENGLISH, labelled_slots
 from sottovoce.models.text.detect.labelled_slots import SlotSettings
-from sottovoce.models.text.language import LanguageNotSupported, code_of, guess
+from sottovoce.models.text.language import LanguageNotSupported, spoken_in
 from sottovoce.transforms.engine import members
 from sottovoce.transforms.engine.job import InputSettings, Job
 from sottovoce.transforms.engine.stage import Stage, Step
@@ -51,9 +51,7 @@ def language_stage(sink: str) -> str:
 
 def known_languages(job: Job, *families: str) -> frozenset[str] | None:
     """What all of the families' members know; None: any language."""
-    each = [languages_of(getattr(job, family)) for family in families]
-    limited = [one for one in each if one is not None]
-    return frozenset.intersection(*limited) if limited else None
+    return common_languages(getattr(job, family) for family in families)
 
 
 class _Language(Step):
@@ -65,14 +63,14 @@ class _Language(Step):
     def one(self, utterance: Utterance) -> Utterance:
         if self._known is None:
             return utterance
-        language = utterance.language or self._settings.language or guess(utterance.text, self._known)
-        if code_of(language) not in self._known:
+        code = spoken_in(utterance.text, utterance.language or self._settings.language, self._known)
+        if code not in self._known:
             if self._settings.other_languages == "refuse":
                 raise LanguageNotSupported
             return utterance
         # Who detects and replaces goes by it. English needs not be said: it is what a text without a language is taken for.
-        told = utterance.language is not None or code_of(language) == ENGLISH
-        return utterance if told else dataclasses.replace(utterance, language=code_of(language))
+        told = utterance.language is not None or code == ENGLISH
+        return utterance if told else dataclasses.replace(utterance, language=code)
 
 
 class DetectEntities(Stage):

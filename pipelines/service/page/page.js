@@ -7,6 +7,8 @@ let token = "";
 
 class Problem extends Error {}
 
+const languages = new Intl.DisplayNames(["en"], { type: "language" });
+
 async function ask(path, body) {
   const form = body instanceof FormData, headers = token ? { Authorization: `Bearer ${token}` } : {};
   if (!form) headers["Content-Type"] = "application/json";
@@ -69,13 +71,17 @@ const STRATEGIES = {
 let asked = 0;
 
 async function showText() {
-  const mine = ++asked, text = by("text").value, p = Number(by("p").value);
+  const mine = ++asked, text = by("text").value, p = Number(by("p").value), language = by("language").value || null;
   await telling("text-error", async () => {
     if (!text.trim()) { by("found").textContent = ""; by("types").replaceChildren(); by("strategies").replaceChildren(); return; }
     const names = Object.keys(STRATEGIES);
-    const answers = await Promise.all(names.map((strategy) => ask("/v1/replace", { text, strategy, p })));
+    // A strategy may know fewer languages than the others: it is left out, and says so.
+    const answers = await Promise.all(names.map((strategy) => ask("/v1/replace", { text, strategy, p, language }).catch((problem) => problem)));
     if (mine !== asked) return;
-    const entities = answers[0].entities;
+    const known = answers.filter((answer) => !(answer instanceof Error));
+    if (!known.length) throw answers[0];
+    const entities = known[0].entities;
+    by("read-as").textContent = `Read as ${languages.of(known[0].language)}.`;
     marked(by("found"), text, entities.map((e) => ({ ...e, note: `${e.type} ${e.score.toFixed(2)}` })));
     by("types").replaceChildren(...[...new Set(entities.map((e) => e.type))].map((type) => {
       const row = element("li");
@@ -84,16 +90,25 @@ async function showText() {
     }));
     by("strategies").replaceChildren(...answers.map((answer, i) => {
       const card = element("article"), title = element("h3", names[i]), line = element("p");
+      if (answer instanceof Error) {
+        card.append(title, element("p", answer.message, "soft"));
+        return card;
+      }
       title.append(element("span", `ε = ${number(answer.epsilon)}`));
       marked(line, answer.text, answer.replaced.map(([begin, end]) => ({ begin, end, type: "replaced" })));
       card.append(title, element("p", STRATEGIES[names[i]], "soft"), line);
       return card;
     }));
-    by("text-open").textContent = sentence(answers.at(-1).not_protected);
+    by("text-open").textContent = sentence(known.at(-1).not_protected);
   });
 }
 
 by("text").addEventListener("input", later(250, showText));
+by("language").addEventListener("input", showText);
+fetch("/openapi.json").then((answer) => answer.json()).then((api) => {
+  const { language } = api.components.schemas.Detect.properties;
+  by("language").append(...language.examples.map((code) => Object.assign(element("option", languages.of(code)), { value: code })));
+});
 by("p").addEventListener("input", () => { by("p-shown").textContent = Number(by("p").value).toFixed(2); });
 by("p").addEventListener("input", later(200, showText));
 
@@ -231,6 +246,10 @@ by("folder").addEventListener("change", () => telling("run-error", async () => {
   const problem = await openRun([...by("folder").files], by, element, number);
   if (problem) throw new Problem(problem);
 }));
+by("audited").addEventListener("change", async () => {
+  by("audit").srcdoc = await by("audited").files[0].text();
+  by("audit-result").hidden = false;
+});
 
 // Tabs: arrows move, as the pattern for tabs has it
 

@@ -15,7 +15,7 @@ export async function openRun(files, by, element, number) {
   for (const path of named.keys()) if (path !== "_COMMITTED.json" && !(path in record.files)) wrong.push(`${path}: not part of the commit`);
   const count = Object.keys(record.files).length;
   by("verdict").textContent = wrong.length ? `${wrong.length} things are not as they were committed` : `All ${count} files are as they were committed`;
-  by("audit").replaceChildren(...wrong.map((line) => element("li", line)));
+  by("differences").replaceChildren(...wrong.map((line) => element("li", line)));
   if (named.has("ledger.json")) by("ledger").replaceChildren(table(JSON.parse(await named.get("ledger.json").text()), element, number));
   if (named.has("report.html")) by("report").srcdoc = await named.get("report.html").text();
   by("run-result").hidden = false;

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 
-import librosa
 import numpy as np
 import pytest
 import soundfile
+import soxr
 from whole_runs import demo_records, sottovoce
 
 from sottovoce.models.records import AudioRef
@@ -21,7 +21,7 @@ SIDES = (("bank-01-1", "bank-01-4"), ("bank-02-3", "bank-02-4"))
 def recorded(name):
     (record,) = [record for record in demo_records(200) if record["id"] == name]
     samples, rate_hz = soundfile.read(record["audio_filepath"], dtype="float32")
-    return record["text"], librosa.resample(samples, orig_sr=rate_hz, target_sr=16_000)
+    return record["text"], soxr.resample(samples, rate_hz, 16_000)
 
 
 @pytest.fixture(scope="module")

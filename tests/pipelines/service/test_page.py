@@ -127,6 +127,18 @@ def test_typing_shows_entities_and_every_strategy(page):
     assert [row for row in page.driver.get_log("browser") if row["level"] == "SEVERE"] == []
 
 
+def test_a_text_is_read_in_its_language_or_in_the_one_that_is_chosen(page):
+    page.type("text", "erinnere mich daran am freitag um sieben uhr Sabine Krause in Hamburg anzurufen")
+    page.until(lambda: page["read-as"].text == "Read as German.")
+    page.until(lambda: "Krause" not in page["strategies"].text and "Refused (language)" in page["strategies"].text)
+    assert page["text-error"].is_displayed() is False, "one strategy that knows English only stops no other"
+    page.shot("german")
+    page.until(lambda: len(page.driver.find_elements("css selector", "#language option")) == 10)
+    page.driver.execute_script("language.value = 'nl'; language.dispatchEvent(new Event('input'))")
+    page.until(lambda: page["read-as"].text == "Read as Dutch.")
+    page.shot("dutch")
+
+
 def test_uploaded_speech_is_shown_before_and_after_and_plays(page, sounds):
     page.anonymise(sounds / "said.wav", spoken()[1]["text"])
     page.until(lambda: page["speech-result"].is_displayed())
@@ -196,7 +208,17 @@ def test_a_run_is_opened_here_and_every_file_compared(page, tmp_path):
     page.driver.refresh()
     page["tab-run"].click()
     page["folder"].send_keys(str(run))
-    page.until(lambda: "ledger.json: changed since the commit" in page["audit"].text)
+    page.until(lambda: "ledger.json: changed since the commit" in page["differences"].text)
+
+
+def test_an_audit_is_opened_here(page, tmp_path):
+    (tmp_path / "audit.html").write_text("<h1>What attacks on the run found</h1>")
+    page["tab-run"].click()
+    page["audited"].send_keys(str(tmp_path / "audit.html"))
+    page.until(lambda: page["audit-result"].is_displayed())
+    page.driver.switch_to.frame("audit")
+    page.until(lambda: "attacks" in page.driver.find_element("tag name", "h1").text)
+    page.driver.switch_to.default_content()
 
 
 def test_tabs_are_moved_by_arrows(page):

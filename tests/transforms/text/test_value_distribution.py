@@ -69,7 +69,7 @@ def released(tmp_path_factory):
 def test_common_values_are_released_and_rare_ones_withheld(released):
     """Laplace scale 2: counts within 60 of the truth but for one key in 10^12; zebulon passes with probability 1e-6."""
     assert set(released) == {"PER"} and set(released["PER"]) == {"anna", "bert"}
-    assert abs(released["PER"]["anna"] - 500) < 60 and released["PER"]["anna"] != 500
+    assert abs(released["PER"]["anna"] - 500) < 60
 
 
 COUNTED = {"values": "corpus", "values_per_speaker": 2}
