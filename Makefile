@@ -48,7 +48,7 @@ types:
 	$(BIN)/mypy
 
 quick-tests:
-	$(BIN)/python -m pytest -n 2 -m "not slow and not flink and not page and not long" --hypothesis-profile=quick
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not flink and not page and not long" --hypothesis-profile=quick
 
 lock: $(READY) ## pin requirements.in into requirements.txt
 	uv pip compile --python-version 3.11 --no-emit-index-url --no-annotate --no-header -q requirements.in -o requirements.txt

@@ -15,6 +15,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("models", "transforms", "pipelines", "interface")
 MAX_MODULE_LINES, MAX_FUNCTION_LINES = 300, 60
+PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").glob("*.md"))]
+TOP = (*FOLDERS, "runner_configs", "tests", "benchmarks", "examples", "tools", "docs")
 FORBIDDEN_NAMES = {"utils", "helpers", "common", "manager", "base"}
 HEAVY = {"torch", "flair", "transformers", "librosa", "apache_beam", "onnxruntime", "sklearn", "pandas"}
 
@@ -23,6 +25,7 @@ def modules(*folders: str) -> list[Path]:
     return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
 
 
+@functools.cache
 def imports_of(path: Path) -> list[str]:
     """Every module that the file imports, at any depth."""
     names = []
@@ -46,9 +49,9 @@ def offenders(paths: list[Path], is_wrong: Callable[[Path], object]) -> dict[str
 
 
 def test_nothing_imports_the_folders_by_their_bare_names():
-    bare = (*FOLDERS, "runner_configs")
+    bare = re.compile(rf"^\s*(?:from|import) (?:{'|'.join(FOLDERS)}|runner_configs)[. ].*", re.M)
     everywhere = modules(*FOLDERS, "tests", "benchmarks", "tools")
-    assert not offenders(everywhere, lambda path: [name for name in imports_of(path) if name.split(".")[0] in bare])
+    assert not offenders(everywhere, lambda path: bare.findall(path.read_text(encoding="utf-8")))
 
 
 def test_models_know_neither_beam_nor_yaml_nor_the_layers_above():
@@ -140,6 +143,7 @@ def test_help_and_job_checks_load_nothing_heavy(module):
     assert not HEAVY & set(loaded)
 
 
+@pytest.mark.slow
 def test_a_run_needs_no_torch_before_a_member_asks_for_it():
     code = "import sys, sottovoce.pipelines.sanitize.run; print(*{name.split('.')[0] for name in sys.modules})"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
@@ -150,6 +154,16 @@ def test_make_targets_that_the_readme_names_exist():
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
     named = set(re.findall(r"^\s*make ([a-z-]+)", (ROOT / "README.md").read_text(), re.M))
     assert named and named <= targets
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_to_a_file_and_every_file_that_is_named_exists(page):
+    text = page.read_text(encoding="utf-8")
+    linked = {at.partition("#")[0] for at in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in at}
+    assert not [at for at in linked if at and not (page.parent / at).exists()]
+    if page.name != "CHANGELOG.md":  # which tells of files that are gone
+        named = set(re.findall(rf"`((?:{'|'.join(TOP)})/[\w./-]+\.\w+)`", text))
+        assert not [at for at in named if not (ROOT / at).exists() and "plates" not in at]  # a reader writes those
 
 
 def test_commands_that_the_readme_shows_are_accepted_by_the_parser():

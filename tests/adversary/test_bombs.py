@@ -72,6 +72,7 @@ WITHOUT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plant", WITHOUT)
 def test_a_build_without_bounds_is_brought_down_by_small_files(plant, tmp_path):
     with weakened("the bounds of reading", WITHOUT[plant]):

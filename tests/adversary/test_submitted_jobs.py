@@ -16,6 +16,7 @@ import re
 import zlib
 
 import apache_beam as beam
+import pytest
 from adversary import QUICK, Operator, as_outsider, dialogues, weakened
 from whole_runs import write_manifest
 
@@ -69,6 +70,7 @@ def labelled_by_their_first_line(*arguments):
     return name, tuple(dataclasses.replace(file, label=open(file.uri).readline()) for file in files)
 
 
+@pytest.mark.slow
 def test_a_label_that_quotes_a_record_is_found_in_the_job(tmp_path):
     with weakened(
         "labels that tell nothing", {"sottovoce.transforms.read.corpus:choose": labelled_by_their_first_line}
@@ -78,6 +80,7 @@ def test_a_label_that_quotes_a_record_is_found_in_the_job(tmp_path):
     assert as_outsider(attack, job) == set(PLANTED)
 
 
+@pytest.mark.slow
 def test_our_jobs_hold_nothing_of_a_record(tmp_path):
     operator = Operator(tmp_path)
     job = job_for_flink(operator)

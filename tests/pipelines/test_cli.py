@@ -33,6 +33,7 @@ def test_version_is_told(capsys):
     assert capsys.readouterr().out.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", ["budget adept --clip 1 --dimension 8 --epsilon 1 --json", "--help"])
 def test_a_reader_who_has_read_enough_is_no_error(arguments):
     """As `| head -c 0` does it: our end of the pipe is closed before anything is printed."""

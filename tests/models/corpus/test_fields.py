@@ -148,6 +148,7 @@ ANYTHING = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(st.sampled_from(KEYS), ANYTHING)
     | st.fixed_dictionaries({"text": st.text(min_size=1)}, optional={key: ANYTHING for key in KEYS if key != "text"})

@@ -187,6 +187,7 @@ def test_class_labels_of_hugging_face_become_their_names(tmp_path, tools):
         assert [record.intent for record in seen] == ["yes", "no", None]
 
 
+@pytest.mark.slow
 def test_rows_that_share_one_large_text_are_read_a_few_at_a_time(tmp_path):
     """5 MB in the file; all rows at once would be 5 GB. Each is then refused for what it is: a text that is too long."""
     shared = pa.DictionaryArray.from_arrays(pa.array([0] * 1000, pa.int32()), pa.array(["a" * 5_000_000]))

@@ -159,6 +159,7 @@ def test_a_run_outside_the_volume_is_refused():
         Kubernetes(**OPTIONS).submit(TrainingJob("k", PROGRAM, "/runs-elsewhere/job"))
 
 
+@pytest.mark.slow
 def test_no_cluster_and_no_answer_are_said(tmp_path):
     with pytest.raises(RunError, match="no access to a cluster"):
         Kubernetes(**OPTIONS, kubeconfig=str(tmp_path / "none")).status(Handle("default/x", "/runs"))

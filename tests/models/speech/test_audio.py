@@ -219,6 +219,7 @@ def test_a_path_in_a_row_starts_at_the_folder_of_its_file(tmp_path: Path) -> Non
     assert load(AudioRef(str(tmp_path / "c.parquet"), row=0, column="audio")).duration_s == 1.0
 
 
+@pytest.mark.slow
 def test_rows_that_share_one_large_value_are_refused_before_they_fill_the_memory(tmp_path: Path, monkeypatch) -> None:
     """20 MB in the file, 20 GB in memory: a dictionary page, and a thousand rows that point at it."""
     monkeypatch.setattr(parquet_audio, "MAX_GROUP_BYTES", 100_000_000)  # a test need not fill a gigabyte

@@ -62,6 +62,7 @@ def test_nobody_is_trained_on_and_tested_and_everybody_is_tested_in_folds(corpus
     assert sorted(name for fold in folds for name in fold) == speakers
 
 
+@pytest.mark.slow
 def test_training_sets_hold_nobody_of_the_test_and_the_same_originals_alone_and_beside_a_voice(
     corpus, tmp_path
 ) -> None:

@@ -45,6 +45,7 @@ def reasons(folder: Path) -> list[str]:
     return [json.loads(line)["reason"] for line in (folder / "failures.jsonl").read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_align_writes_all_three_layouts_and_refuses_what_does_not_fit(corpus, tmp_path: Path, capsys) -> None:
     manifest, known = corpus
     assert main(["align", "--input", str(manifest), "--output", str(tmp_path)]) == 0
@@ -69,6 +70,7 @@ def test_align_refuses_a_line_that_is_no_record_and_goes_on(corpus, tmp_path: Pa
     assert reasons(tmp_path) == ["not_json_object"]
 
 
+@pytest.mark.slow
 def test_mask_removes_listed_words_from_speech_and_text(corpus, tmp_path: Path) -> None:
     manifest, known = corpus
     arguments = ["mask", "--input", str(manifest), "--output", str(tmp_path), "--words", "Maria Fernandez", "boston"]
@@ -86,6 +88,7 @@ def test_mask_removes_listed_words_from_speech_and_text(corpus, tmp_path: Path) 
     assert not re.search(rb"maria|fernandez|boston|gone", published, re.IGNORECASE)
 
 
+@pytest.mark.slow
 def test_mask_removes_by_list_and_by_type_from_speech_and_text_alike(tmp_path: Path) -> None:
     """One utterance with an entity that the detector knows and a word that only the list has; each alone, then both."""
     text = "call maria on five five five two three six eight please"
@@ -118,6 +121,7 @@ def _middle(speech: Speech, word: Word) -> np.ndarray:
     return speech.samples[int(begin_s * speech.rate_hz) : int(end_s * speech.rate_hz)]
 
 
+@pytest.mark.slow
 def test_of_an_utterance_in_which_a_removed_word_is_still_heard_nothing_is_written(
     corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -55,6 +55,7 @@ def test_what_passes_is_what_passed_before():
     run()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["setup", "process", "finish_bundle"])
 def test_an_error_is_told_by_its_type_and_place(where, monkeypatch):
     with pytest.raises(RunError, match=r"ValueError in test_scrubbed_errors\.py, line \d+") as caught:

@@ -65,6 +65,7 @@ def test_the_same_seed_gives_the_same_words_again(learner) -> None:
     assert [first.hear(one.speech) for one in training] == [second.hear(one.speech) for one in training]
 
 
+@pytest.mark.slow
 def test_only_a_ready_learner_can_do_without_examples(learner) -> None:
     if not learner.ready:
         with pytest.raises(SettingsError, match="at least one is needed"):

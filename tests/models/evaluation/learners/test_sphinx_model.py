@@ -6,12 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pocketsphinx
+import pytest
 
 from sottovoce.models.evaluation.learners.sphinx_model import S3_HEADER, write_definition, write_weights
 
 MODEL = Path(pocketsphinx.get_model_path("en-us/en-us"))
 
 
+@pytest.mark.slow
 def test_the_definition_names_every_phone_once_with_its_states(tmp_path) -> None:
     write_definition(MODEL, tmp_path / "mdef")
     version, *lines = (tmp_path / "mdef").read_text().splitlines()

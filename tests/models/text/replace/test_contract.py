@@ -58,6 +58,7 @@ def test_the_ledger_entry_is_fit_for_the_book(strategy):
     assert not faults_of(strategy.ledger())
 
 
+@pytest.mark.slow
 def test_ten_thousand_words_with_a_span_on_each(strategy):
     text = " ".join(["john"] * 10_000)
     spans = tuple(Span(at, at + 4, "PER") for at in range(0, len(text), 5))

@@ -53,6 +53,7 @@ def released(units, secret=b"key"):
     return file.getvalue()
 
 
+@pytest.mark.slow
 def test_pairs_of_one_unit_alone_do_not_appear_and_those_of_many_do():
     many, alone = [[("he", "was", "first")]] * 200, [[("she", "had", "one")]]
     text = released(many + alone)
@@ -71,6 +72,7 @@ def counting(tmp_path, rows):
     ]
 
 
+@pytest.mark.slow
 def test_a_count_that_was_cut_off_after_its_model_was_seen_is_repeated_not_drawn_anew(tmp_path, monkeypatch, capsys):
     """Two releases of one corpus under one charge would halve the noise for whoever averages them."""
     order, model = counting(tmp_path, [{"text": " ".join(line)} for line in LINES]), tmp_path / "out/model/lm.arpa"

@@ -42,6 +42,7 @@ def test_further_bits_spread_a_radius_over_its_whole_stretch(word):
     assert min(places) > -1e-3 and max(places) < 1 + 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", ["on a CPU", "on a device"])
 def test_exceedances_are_those_of_a_normal(made):
     """|pair|^2 / 2 is exponential: what lies beyond 16 ln 2, where further bits begin, is so again. About 64 of 2^22."""
