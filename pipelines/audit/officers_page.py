@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cache
 from importlib import resources
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, Template
 
 from sottovoce.models.evaluation.audit import TABLE
 from sottovoce.models.settings import resolve
@@ -42,10 +43,14 @@ IDENTIFIERS: dict[str, tuple[str, str | None]] = {
 }
 
 
-def page(audit: Mapping[str, Any], ledger: Mapping[str, Any]) -> str:
+@cache
+def _template() -> Template:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(resources.files(__package__).joinpath("audit.html").read_text("utf-8"))
-    return template.render(
+    return environment.from_string(resources.files(__package__).joinpath("audit.html").read_text("utf-8"))
+
+
+def page(audit: Mapping[str, Any], ledger: Mapping[str, Any]) -> str:
+    return _template().render(
         audit=audit,
         criteria={name: [_cells(row) for row in audit["results"] if row["criterion"] == name] for name in CRITERIA},
         identifiers=_identifiers(audit, ledger),

@@ -11,6 +11,7 @@ import importlib.metadata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -19,7 +20,7 @@ import pyarrow.parquet as pq
 import yaml
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, Template
 
 from sottovoce.models.ledger.measured import OF_DETECTORS, Figure, figures_of
 from sottovoce.models.runs.committed_run import handed_on
@@ -131,7 +132,8 @@ class RunSummary:
         return sum(failure.count for failure in self.failures)
 
 
-def render_report(summary: RunSummary) -> str:
+@cache
+def _template() -> Template:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {
         "count": lambda number: f"{number:,}",
@@ -144,8 +146,11 @@ def render_report(summary: RunSummary) -> str:
         "odds": in_odds,
         "words": in_words,
     }
-    template = environment.from_string(resources.files(__package__).joinpath("report.html").read_text("utf-8"))
-    return template.render(
+    return environment.from_string(resources.files(__package__).joinpath("report.html").read_text("utf-8"))
+
+
+def render_report(summary: RunSummary) -> str:
+    return _template().render(
         run=summary,
         longest_s=max((stage.seconds or 0.0 for stage in summary.stages), default=0.0) or 1.0,
         settings=yaml.safe_dump(dict(summary.settings), sort_keys=False),

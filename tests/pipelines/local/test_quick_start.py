@@ -8,7 +8,7 @@ import sys
 import apache_beam as beam
 import pytest
 from apache_beam.options.pipeline_options import StandardOptions, TypeOptions
-from apache_beam.transforms import core
+from apache_beam.transforms import core, userstate
 
 from sottovoce.pipelines.local.remembered_signatures import remembered_signatures
 from sottovoce.pipelines.remote.beam_options import beam_options
@@ -43,14 +43,37 @@ class _Taking(beam.DoFn):
 def test_remembered_signatures_are_those_that_beam_finds(step):
     def asked():
         methods = [name for name in dir(step) if callable(getattr(step, name, None)) and not name.startswith("__")]
-        return {name: core.get_function_arguments(step, name) for name in methods}
+        arguments = {name: core.get_function_arguments(step, name) for name in methods}
+        return arguments, userstate.get_dofn_specs(step)
 
     plain = asked()
     with remembered_signatures():
         assert asked() == plain
-        asked()["process"][0].clear()  # whoever changes an answer changes nobody else's
+        asked()[0]["process"][0].clear()  # whoever changes an answer changes nobody else's
+        assert asked() == plain
+        asked()[1][1].add("a timer")
         assert asked() == plain
     assert core.get_function_args_defaults.__module__ == core.__name__
+    assert userstate.get_dofn_specs.__module__ == userstate.__name__
+
+
+class _Counting(beam.DoFn):
+    SEEN = userstate.CombiningValueStateSpec("seen", sum)
+    LATER = userstate.TimerSpec("later", beam.TimeDomain.WATERMARK)
+
+    def process(self, element, seen=beam.DoFn.StateParam(SEEN), later=beam.DoFn.TimerParam(LATER)):
+        yield element
+
+    @userstate.on_timer(LATER)
+    def end(self):
+        yield "end"
+
+
+def test_state_and_timers_are_known_of_each_dofn_by_itself():
+    with remembered_signatures():
+        for step, own in ((_Counting(), True), (_Taking(), False)) * 2:
+            assert userstate.is_stateful_dofn(step) is own
+            userstate.validate_stateful_dofn(step)
 
 
 def test_a_view_of_the_options_shows_what_was_set_in_another():
