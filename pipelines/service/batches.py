@@ -14,11 +14,12 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from sottovoce.models.errors import SottovoceError
 from sottovoce.pipelines.service import problems
 
+One = TypeVar("One")
 CLOSED_BY_CALLER = 499  # as nginx writes it down; nobody is there to read it
 
 
@@ -100,12 +101,12 @@ class Batches:
                     asked.answer.set_result(answer)
 
 
-def each(batch: Sequence[Asked], act: Callable[[Asked], Any]) -> list[Any]:
+def each(batch: Sequence[One], act: Callable[[One], Any]) -> list[Any]:
     """One by one: what breaks on one item is that caller's alone."""
     answers = []
-    for asked in batch:
+    for one in batch:
         try:
-            answers.append(act(asked))
+            answers.append(act(one))
         except (SottovoceError, problems.Problem) as error:
             answers.append(error)
         except Exception as error:  # noqa: BLE001  (its words may quote the item)

@@ -233,7 +233,7 @@ SPEECH_ANSWERS: dict[int | str, dict[str, Any]] = {
 
 
 def form_schema(*more: str) -> dict[str, Any]:
-    fields = {
+    fields: dict[str, dict[str, Any]] = {
         "audio": {"type": "string", "format": "binary", "description": "WAV, FLAC, OGG, MP3 and others"},
         "text": {
             "type": "string",
