@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sottovoce.models.errors import SettingsError
 from sottovoce.pipelines.local.audio_arguments import add_audio_arguments, audio_roots_of, audio_settings_of
@@ -16,6 +16,7 @@ EXAMPLES = """\
   sottovoce build voice --data corpus/manifest.jsonl --out my_pool       then: voice: {use: phonetic, pool: my_pool}
   sottovoce build voice --heard my_pool/heard --exclude-speakers fold1.txt --start base --set steps=400 --out fold1
   sottovoce build voice --data other/manifest.jsonl --heard other_heard --sounds-only --out my_pool
+  sottovoce build voice --data corpus/manifest.jsonl --move --epsilon 8 --out my_corpus
   sottovoce build voice --data corpus/manifest.jsonl --out my_pool --recogniser vosk:model-en-us --workers 8
 """
 
@@ -35,6 +36,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="train nothing: only public sounds for the network of the pool in --out",
     )
+    parser.add_argument(
+        "--move",
+        action="store_true",
+        help="train nothing: the pool of --start (default the one that ships), moved to how this corpus speaks",
+    )
+    parser.add_argument(
+        "--epsilon", type=float, default=8.0, metavar="E", help="of --move, for each speaker; inf: exact"
+    )
+    parser.add_argument("--delta", type=float, default=1e-5, metavar="D", help="of --move")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="training, e.g. steps=4000")
     parser.add_argument("--encoder", default="campplus", metavar="MEMBER", help="who embeds speakers, or none")
     parser.add_argument("--recogniser", default="moonshine", metavar="MEMBER", help="who writes missing transcripts")
@@ -60,6 +70,8 @@ def run(args: argparse.Namespace) -> int:
 
         print(f"written: {sounds_for(args.out, heard, exclude):,} sounds to {args.out}")
         return 0
+    if args.move:
+        return _move(args, [item for item in heard if item.speaker not in exclude])
     said: list[str] = []
 
     def say(line: str) -> None:
@@ -69,6 +81,22 @@ def run(args: argparse.Namespace) -> int:
     pool = build(heard, args.out, options, say, exclude, args.start)
     write_card(args.out, pool, heard, options, said)
     print(f"written: {args.out} (see MODEL_CARD.md)")
+    return 0
+
+
+def _move(args: argparse.Namespace, heard: list[Any]) -> int:
+    from sottovoce.models.randomness import fresh_secret
+    from sottovoce.models.speech.voice import pool as pools
+    from sottovoce.models.speech.voice.builder.corpus_means import move
+
+    if not args.epsilon > 0 or not 0 < args.delta < 1:
+        raise SettingsError(["--epsilon, --delta: must be above 0, and delta below 1"])
+    draw = fresh_secret().generator("corpus means")
+    speakers = move(args.start or pools.WEIGHTS, heard, args.out, args.epsilon, args.delta, draw)
+    print(
+        f"written: {args.out}, moved to {speakers:,} speakers at epsilon {args.epsilon:g}, delta {args.delta:g} for each"
+    )
+    print("each build of this kind is one release: what two of them cost adds up")
     return 0
 
 

@@ -15,10 +15,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from sottovoce.models.speech.voice.phone_network import PhoneNetwork
+from sottovoce.models.speech.voice.phone_network import QUIETEST, PhoneNetwork
 from sottovoce.models.speech.voice.phone_track import SILENCE, PhoneTrack, frame_inputs, segment_inputs
 from sottovoce.models.speech.voice.pool import PHONES
-from sottovoce.models.speech.voice.prosody import LOUDEST, QUIETEST, whole_frames
+from sottovoce.models.speech.voice.prosody import LOUDEST, whole_frames
 
 CLASSES = (
     "IY IH EY EH Y",

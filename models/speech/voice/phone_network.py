@@ -9,6 +9,7 @@ They know phones and prosody; no spectrum of a source can reach them. `builder/t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ DILATIONS = (1, 2, 1, 2)
 PROSODY_OUTPUTS = 3  # loudness, pitch, voicing
 PROSODY_INPUTS = 4  # these, and the slope of the loudness
 VOICING_UNIT = 0.3
+QUIETEST = -3.0  # loudness of a pause, in units of the utterance
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,17 +52,21 @@ class Stack:
         return out
 
 
+Says = Callable[[np.ndarray, np.ndarray], np.ndarray]  # as a stack does
+
+
 @dataclass(frozen=True, eq=False)
 class PhoneNetwork:
     """The three stacks and the units of their outputs."""
 
-    duration: Stack
-    prosody: Stack
-    spectrum: Stack
+    duration: Says
+    prosody: Says
+    spectrum: Says
     cepstra_unit: np.ndarray  # [17]
     cepstra_spread: np.ndarray  # [17] inside one utterance
     loudness_unit: float  # of cepstrum 0
     silence: np.ndarray  # [20] features of every silence
+    silence_loudness: float = QUIETEST
 
 
 def save(arrays: dict[str, np.ndarray], folder: Path) -> None:

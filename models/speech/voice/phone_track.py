@@ -21,6 +21,7 @@ SILENCE = 0
 SHORTEST_PAUSE = 3  # frames; what is shorter belongs to the phone before it
 NUMBER = {phone: number for number, phone in enumerate(PHONES)}
 FRAME_INPUTS = 3 * len(PHONES) + 9
+PLACE = 3 * len(PHONES)  # column of a frame's inputs: from the begin of its phone, 0, to its end, 1
 SEGMENT_INPUTS = len(PHONES) + 2
 REACH_S = 2.0  # how far the networks are told of the next pause
 
@@ -169,7 +170,7 @@ def frame_inputs(track: PhoneTrack) -> np.ndarray:
     edges = segment_inputs(track)[owner, -2:]
     rests = [np.minimum(distance, REACH_S * FRAMES_PER_S) / FRAMES_PER_S for distance in _to_pauses(track.speech)]
     more = [place, place**2, np.log(length) / 3, np.minimum(since, 10) / 10, np.minimum(length - since, 10) / 10]
-    out[:, 3 * count :] = np.stack([*more, *edges.T, *rests], axis=1)
+    out[:, PLACE:] = np.stack([*more, *edges.T, *rests], axis=1)
     return out
 
 

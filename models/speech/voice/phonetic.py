@@ -22,7 +22,7 @@ from sottovoce.models.settings import require
 from sottovoce.models.speech.audio import Speech, level, resample
 from sottovoce.models.speech.audio_refusals import AudioNotFinite
 from sottovoce.models.speech.masked_words import mark
-from sottovoce.models.speech.voice import Slices, SpeaksFromPhones, Voiced, phone_network, public_sounds
+from sottovoce.models.speech.voice import Slices, SpeaksFromPhones, Voiced, corpus_means, public_sounds
 from sottovoce.models.speech.voice import from_text as said_from_text
 from sottovoce.models.speech.voice import pool as pools
 from sottovoce.models.speech.voice.departures import Departures
@@ -47,9 +47,6 @@ from sottovoce.models.speech.voice.say_phones import PEAK, Part, PseudoVoice, re
 PAUSE_RATE = 0.13  # of the borders between words: as often as LibriSpeech's and AN4's speakers pause
 USUAL_LEVEL = 0.05  # where nothing of the source is left to take the level of
 LEFT_OUT_FRAMES = 30  # of silence in place of words that are not said, however long they were
-
-
-# Which words make each slice, (first, last), once it is known where they stand.
 
 
 class PhonesMissing(Refusal):
@@ -79,12 +76,14 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
     `assign: slice` gives every slice a voice of its own: one voice for an utterance would join its slices again. Where
     nothing is sliced it is one voice for an utterance.
     `nearest`: each sound is said as the nearest of so many public ones, drawn for it (`public_sounds.py`); 0: as the network
-    expects it.
+    expects it. `depth`: how far on the way from there to the public sound; `joins`: what a jump between two sounds counts.
     `pool` is a folder that `sottovoce build voice` wrote; without it, the pool that ships.
     """
 
     prosody: float | Literal["departures"] = 1.0
     nearest: int = 0
+    joins: float = 0.0
+    depth: float = 1.0
     assign: Literal["slice", "utterance", "speaker"] = "slice"
     pool: str | None = None
     from_text: bool = False  # every slice from its released text and the secret alone (`from_text.py`)
@@ -96,6 +95,10 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         require(
             (self.prosody == "departures" or 0 <= self.prosody <= 1, "prosody: must be departures or lie in [0, 1]"),
             (0 <= self.nearest <= 1000, "nearest: must lie in [0, 1000]"),
+            (
+                0 <= self.depth <= 1 and self.joins >= 0,
+                "depth, joins: depth must lie in [0, 1], joins must be at least 0",
+            ),
             (
                 not self.from_text or not self._takes_from_source,
                 "from_text: needs prosody: 1, nearest: 0, assign: slice and gender: random, which take nothing from the source",
@@ -111,7 +114,7 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         pool = pools.load(self.pool)
         self._parts.update(
             analysis=Analysis(), pool=pool, pseudo_speakers=PseudoSpeakers(self, pool),
-            network=phone_network.load(self.pool), vocoder=Fargan(),
+            network=corpus_means.network_of(self.pool), vocoder=Fargan(),
         )  # fmt: skip
         if self.nearest:
             self._parts["sounds"] = public_sounds.load(self.pool)
@@ -148,7 +151,9 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         parts = [Part(0, said.frames, voice)]
         if self.assign == "slice" and slices is not None:
             parts = self._cast(heard, secret, said, slices(moved, mark(utterance.text, utterance.spans, moved)))
-        sounds = self._parts["sounds"].said(said, departures, self.nearest, draw) if departures is not None else None
+        sounds = None
+        if departures is not None:
+            sounds = self._parts["sounds"].said(said, departures, self.nearest, draw, self.joins, self.depth)
         samples = self._parts["vocoder"].speak(say(self._parts["network"], parts, said, source, draw, sounds))
         loud = _speech_level(resample(speech, RATE_HZ).samples, heard_words) or USUAL_LEVEL
         loud /= max(_speech_level(samples, said), 1e-9)
@@ -216,7 +221,8 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
                 mechanism="phonetic, from text",
                 says="The sound of each slice follows from its released text, its released id and the secret: nothing of a "
                 "recording is in it, neither voice nor melody, loudness, tempo or pronunciation. Speech tells what its text "
-                "tells, and no more; what holds for the texts of the run holds for their speech.",
+                "tells, and no more; what holds for the texts of the run holds for their speech."
+                + corpus_means.told(self.pool),
                 not_protected=("whatever the released texts tell: this voice hides who speaks, not what is said",),
                 parameters={f.name: getattr(self, f.name) for f in fields(self) if f.init},
                 assumptions=("the secret of the run is not known to the reader", "pool and dictionary are public"),
@@ -225,7 +231,7 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
             stage="voice",
             mechanism="phonetic",
             says="Speech is made anew from its phones in the voice of a mix of public speakers; no spectrum of the source "
-            "is said, and words to be masked are not spoken at all",
+            "is said, and words to be masked are not spoken at all." + corpus_means.told(self.pool),
             not_protected=(
                 *self._prosody_left(),
                 *self._spectrum_left(),

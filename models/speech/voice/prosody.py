@@ -12,9 +12,10 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from sottovoce.models.speech.voice.opus_features import PITCH, VOICING
+from sottovoce.models.speech.voice.phone_network import QUIETEST
 from sottovoce.models.speech.voice.phone_track import SILENCE, PhoneTrack
 
-LOUDEST, QUIETEST, WIDEST = 1.8, -3.0, 3.0
+LOUDEST, WIDEST = 1.8, 3.0
 SHORTEST, LONGEST = 2, 60  # frames of a phone
 
 

@@ -44,23 +44,37 @@ class PublicSounds:
         """[sounds of the phone, POINTS, 18] of each phone."""
         return {int(p): STEP * self.shape[self.phone == p].astype(np.float32) for p in np.unique(self.phone)}
 
-    def said(self, track: PhoneTrack, departures: np.ndarray, draws: int, draw: np.random.Generator) -> np.ndarray:
+    def said(
+        self,
+        track: PhoneTrack,
+        departures: np.ndarray,
+        draws: int,
+        draw: np.random.Generator,
+        joins: float = 0.0,
+        depth: float = 1.0,
+    ) -> np.ndarray:
         """[frames, 18] to be added to what the network says of a retimed track; `departures` are the source's [frames, 18].
 
-        A phone that the source never said has none of its own: the first that is drawn will do.
+        `joins`: what a jump from the sound before counts beside the distance from the source; `depth`: how much of a sound is
+        added. A phone that the source never said has no sound of its own: what joins best, or is drawn first, will do.
         """
         from scipy.ndimage import gaussian_filter1d
 
-        out = np.zeros((track.frames, BANDS), np.float32)
+        out, last = np.zeros((track.frames, BANDS), np.float32), None
         for at, (phone, begin, length) in enumerate(zip(track.phone, track.begin, track.length, strict=True)):
             known = self.by_phone.get(int(phone))
             if phone == SILENCE or known is None:
+                last = None
                 continue
             some = known[draw.choice(len(known), min(draws, len(known)), replace=False)]
+            cost = np.zeros(len(some)) if last is None else joins * np.square(some[:, 0] - last).sum(axis=1)
             own = departures[track.source_begin[at] : track.source_begin[at] + track.source_length[at]]
-            nearest = int(np.argmin(np.square(some - resampled(own, POINTS)).sum(axis=(1, 2)))) if len(own) else 0
+            if len(own):
+                cost += np.square(some - resampled(own, POINTS)).sum(axis=(1, 2)) / POINTS
+            nearest = int(np.argmin(cost))
+            last = some[nearest, -1]
             out[begin : begin + length] = resampled(some[nearest], int(length))
-        return gaussian_filter1d(out, SMOOTH, axis=0)
+        return depth * gaussian_filter1d(out, SMOOTH, axis=0)
 
     def save(self, folder: Path) -> None:
         np.savez_compressed(folder / FILE, phone=self.phone.astype(np.uint8), shape=self.shape)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sottovoce.models.speech.voice.opus_features import FEATURES, PITCH, VOICING, pitch_of
-from sottovoce.models.speech.voice.phone_network import VOICING_UNIT, PhoneNetwork
+from sottovoce.models.speech.voice.phone_network import QUIETEST, VOICING_UNIT, PhoneNetwork
 from sottovoce.models.speech.voice.phone_track import SILENCE, PhoneTrack, frame_inputs, segment_inputs
 from sottovoce.models.speech.voice.pool import F0_QUANTILES, Pool
-from sottovoce.models.speech.voice.prosody import LOUDEST, QUIETEST, SourceProsody, network_inputs
+from sottovoce.models.speech.voice.prosody import LOUDEST, SourceProsody, network_inputs
 
 LOUDNESS = 6.0  # of cepstrum 0; the level is set afterwards, this is where the vocoder is at home
 PEAK = 0.99  # of the loudest sample that comes out
@@ -111,7 +111,7 @@ def _with_silence(features: np.ndarray, speech: np.ndarray, network: PhoneNetwor
     from scipy.ndimage import gaussian_filter1d
 
     silence = network.silence.copy()
-    silence[0] = QUIETEST * network.loudness_unit + LOUDNESS
+    silence[0] = network.silence_loudness * network.loudness_unit + LOUDNESS
     quiet = gaussian_filter1d((~speech).astype(np.float32), 1.0)[:, None]
     still = np.where(np.arange(FEATURES) == PITCH, features, silence)
     return ((1 - quiet) * features + quiet * still).astype(np.float32)

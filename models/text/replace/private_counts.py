@@ -28,6 +28,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from sottovoce.models.ledger.gaussian import gaussian_sigma
 from sottovoce.models.randomness import Secret
 
 Pair = tuple[str, str]  # type, value
@@ -58,19 +59,6 @@ def laplace_scale(epsilon: float, values_per_speaker: int, replace_one: bool = F
 
 def laplace_threshold(epsilon: float, delta: float, values_per_speaker: int) -> float:
     return 1 + laplace_scale(epsilon, values_per_speaker) * math.log(values_per_speaker / (2 * delta))
-
-
-def gaussian_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
-    """The smallest sigma with Phi(a) - e^epsilon Phi(b) <= delta, where a, b = s / (2 sigma) -+ epsilon sigma / s."""
-    from scipy.optimize import brentq  # here: every run would wait a second for what few need
-    from scipy.special import log_ndtr, ndtr
-
-    def excess(log_sigma: float) -> float:
-        ratio = math.exp(log_sigma) / sensitivity
-        upper = ndtr(0.5 / ratio - epsilon * ratio)
-        return upper - math.exp(epsilon + log_ndtr(-0.5 / ratio - epsilon * ratio)) - delta
-
-    return math.exp(brentq(excess, math.log(sensitivity) - 20, math.log(sensitivity) + 40, xtol=1e-14))
 
 
 def gaussian_threshold(delta: float, values_per_speaker: int, sigma: float) -> float:

@@ -22,10 +22,10 @@ import numpy as np
 
 from sottovoce.models.errors import Refusal
 from sottovoce.models.ledger.entries import LedgerEntry
+from sottovoce.models.ledger.gaussian import gaussian_sigma
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Utterance
 from sottovoce.models.settings import require
-from sottovoce.models.text.replace.private_counts import gaussian_sigma
 from sottovoce.models.text.rewrite import RewritesEach, autoencoder
 from sottovoce.models.text.rewrite.latent_noise import LatentNoise
 

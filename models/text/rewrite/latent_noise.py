@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sottovoce.models.text.replace.private_counts import gaussian_sigma
+from sottovoce.models.ledger.gaussian import gaussian_sigma
 
 LARGEST_GRID, STEPS_PER_COORDINATE = 1e-3, 50
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.models.speech.voice import pool
+from sottovoce.models.speech.voice import corpus_means, pool
+from sottovoce.models.speech.voice.phonetic import Phonetic
 from sottovoce.pipelines.cli import main
 
 DEMO = Path(__file__).parents[3] / "examples/demo"
@@ -31,6 +32,14 @@ def test_a_corpus_is_heard_once_and_pools_leave_out_whom_they_are_told_to(tmp_pa
     fold = ["--exclude-speakers", str(tmp_path / "fold.txt"), "--start", str(out), "--out", str(tmp_path / "fold")]
     assert main(["build", "voice", "--heard", str(heard), *fold, *TINY]) == 0
     assert set(pool.load(tmp_path / "fold").speaker.tolist()) == everybody - {left_out}
+    capsys.readouterr()
+    moved = ["build", "voice", "--heard", str(heard), "--move", "--start", str(out), "--out", str(tmp_path / "moved")]
+    assert main([*moved, "--epsilon", "2"]) == 0
+    assert "epsilon 2" in capsys.readouterr().out
+    means = corpus_means.load(tmp_path / "moved")
+    assert means is not None and means.epsilon == 2
+    assert "epsilon 2, delta 1e-05" in Phonetic(pool=str(tmp_path / "moved")).ledger().says
+    assert main([*moved, "--epsilon", "0"]) == 2
 
 
 def test_without_speech_or_what_was_heard_of_it_nothing_is_built(tmp_path: Path, capsys) -> None:

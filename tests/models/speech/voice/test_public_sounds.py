@@ -28,8 +28,8 @@ def departures(first: int, second: int, noise: float = 0.0) -> np.ndarray:
     return own + noise * np.random.default_rng(1).standard_normal(own.shape)
 
 
-def said(own: np.ndarray, draws: int = 8, **options: bool) -> np.ndarray:
-    return SOUNDS.said(track(**options), own, draws, np.random.default_rng(2))
+def said(own: np.ndarray, draws: int = 8, unheard: bool = False, **options: float) -> np.ndarray:
+    return SOUNDS.said(track(unheard), own, draws, np.random.default_rng(2), **options)
 
 
 def test_the_nearest_sound_of_the_same_phone_is_said_at_the_new_length() -> None:
@@ -51,6 +51,20 @@ def test_with_one_draw_nothing_of_the_source_decides() -> None:
 
 def test_a_phone_that_the_source_never_said_has_a_sound_too() -> None:
     assert said(departures(3, 6), unheard=True)[6:14].any()
+
+
+def test_half_the_depth_is_half_the_sound() -> None:
+    np.testing.assert_allclose(said(departures(3, 6), depth=0.5), 0.5 * said(departures(3, 6)), atol=1e-6)
+
+
+def test_with_joins_the_smoothest_of_the_drawn_sounds_follows() -> None:
+    """The first sound after a silence is the nearest still; for the second the jump at the border decides."""
+    ends, first = STEP * SHAPE.astype(float), 3
+    second = 5 + int(np.argmin(np.square(ends[5:, 0] - ends[first, -1]).sum(axis=1)))
+    out = said(departures(3, 6), joins=1e6)
+    for begin, row in ((4, first), (16, second)):
+        wanted = resampled(ends[row], 12)
+        assert np.corrcoef(out[begin + 2 : begin + 10].ravel(), wanted[2:10].ravel())[0, 1] > 0.97
 
 
 def test_sounds_are_kept_in_a_file_that_cannot_run_code(tmp_path: Path) -> None:

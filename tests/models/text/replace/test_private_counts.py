@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from sottovoce.models.ledger.gaussian import gaussian_sigma
 from sottovoce.models.randomness import Secret
 from sottovoce.models.text.replace.private_counts import (
     CountSettings,
     gather,
-    gaussian_sigma,
     gaussian_threshold,
     laplace_scale,
     laplace_threshold,
