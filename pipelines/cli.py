@@ -33,6 +33,7 @@ COMMANDS = {
     ),
     "jobs": ("sottovoce.pipelines.commands.jobs", "status, logs and cancelling of training jobs"),
     "build text": ("sottovoce.pipelines.commands.build_text", "train a detector of sensitive words from labelled text"),
+    "build align": ("sottovoce.pipelines.commands.build_align", "bring the aligner nearer to a corpus"),
     "build voice": ("sottovoce.pipelines.commands.build_voice", "make a pool of speakers for the phonetic voice"),
     "build rewriter": ("sottovoce.pipelines.commands.build_rewriter", "train the auto-encoder that rewrites by ADePT"),
     "align": ("sottovoce.pipelines.commands.align", "write when each word is said, as CTM, TextGrid and JSON"),

@@ -18,12 +18,15 @@ PHONES = "AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY 
 LOOP = "loop"
 
 
-def new_decoder(dictionary: bool, beam: float, word_beam: float) -> Any:
-    """A decoder that also knows the search `LOOP`. No lattice: it breaks an alignment pass on half of the utterances."""
+def new_decoder(dictionary: bool, beam: float, word_beam: float, model: str | None = None) -> Any:
+    """A decoder that also knows the search `LOOP`. `model`: a folder; without it, the one that the package carries.
+
+    No lattice: it breaks an alignment pass on half of the utterances.
+    """
     import pocketsphinx
 
     decoder = pocketsphinx.Decoder(
-        hmm=pocketsphinx.get_model_path("en-us/en-us"),
+        hmm=model or pocketsphinx.get_model_path("en-us/en-us"),
         dict=pocketsphinx.get_model_path("en-us/cmudict-en-us.dict") if dictionary else None,
         lm=None,
         beam=beam,

@@ -57,10 +57,14 @@ class MapAdapted:
         model = Path(pocketsphinx.get_model_path("en-us/en-us"))
         with tempfile.TemporaryDirectory(prefix="sottovoce-map-") as name:
             folder = Path(name)
-            adapted = self._adapted(examples, lexicon, model, folder) if examples else model
+            adapted = self.adapted(examples, lexicon, folder) if examples else model
             return SphinxRecogniser(_decoder(adapted, lexicon, vocabulary, folder))
 
-    def _adapted(self, examples: Sequence[Example], lexicon: Lexicon, model: Path, folder: Path) -> Path:
+    def adapted(self, examples: Sequence[Example], lexicon: Lexicon, folder: Path) -> Path:
+        """Where in `folder`, which is used for everything on the way, the adapted model lies."""
+        import pocketsphinx
+
+        model = Path(pocketsphinx.get_model_path("en-us/en-us"))
         names = [f"{number:06}" for number in range(len(examples))]
         for part in ("wav", "feat", "counts", "adapted"):
             (folder / part).mkdir()

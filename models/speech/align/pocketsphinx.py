@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sottovoce.models.errors import SettingsError
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Phone, Word
 from sottovoce.models.settings import require
@@ -56,13 +58,14 @@ class PocketSphinx:
 
     A word of few frames may fit badly by chance, so each word is judged as if DOUBT_FRAMES more had fitted. A pause or a
     phone that fits badly for long is speech that the text does not have. docs/speech.md shows what the floors catch and
-    what they cost.
+    what they cost. `model`: a folder that `sottovoce build align` wrote; without it, the package's own model.
     """
 
     floor: float = -1.0
     word_floor: float = -2.5
     pause_floor: float = -70.0
     phone_floor: float = -100.0
+    model: str | None = None
     _decoder: Any = field(default=None, init=False, repr=False)
     _pronouncer: Pronouncer | None = field(default=None, init=False, repr=False)
 
@@ -71,7 +74,11 @@ class PocketSphinx:
         require(*((getattr(self, name) <= 0, f"{name}: must be at most 0") for name in names))
 
     def setup(self) -> None:
-        self._decoder = sphinx.new_decoder(dictionary=True, beam=1e-200, word_beam=1e-200)
+        if self.model and not (Path(self.model) / "means").is_file():
+            raise SettingsError(
+                [f"align.model: {self.model} holds no acoustic model; make one with `sottovoce build align`"]
+            )
+        self._decoder = sphinx.new_decoder(dictionary=True, beam=1e-200, word_beam=1e-200, model=self.model)
 
     def align(self, speech: Speech, text: str, language: str | None = None) -> tuple[Word, ...]:
         _refuse_unless_english(language)
