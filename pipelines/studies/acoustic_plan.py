@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import random
-import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,8 @@ from sottovoce.models.settings import Spec
 from sottovoce.models.speech.voice import pool as pools
 from sottovoce.pipelines.sanitize.secret_file import read_secret
 from sottovoce.pipelines.studies.acoustic_results import share_name, table_1_sources, trials
-from sottovoce.pipelines.studies.acoustic_study import MACHINE, NOTHING, ORIGINALS, Source, Study
+from sottovoce.pipelines.studies.acoustic_sets import machines_here
+from sottovoce.pipelines.studies.acoustic_study import NOTHING, ORIGINALS, Source, Study
 from sottovoce.pipelines.studies.kept_steps import Step
 from sottovoce.pipelines.studies.unheard_pools import speakers_in_pool, unheard
 
@@ -59,9 +59,8 @@ class Plan:
 
 def plan(study: Study, voices: Sequence[str], weak: Sequence[str], share: float, mix: bool, table_1: bool) -> Plan:
     sources = [Source(NOTHING), Source(ORIGINALS), *(Source(name, name) for name in voices)]
-    if shutil.which("flite"):
-        sources.append(Source(MACHINE))
-    else:
+    sources += [Source(machine) for machine in machines_here()]
+    if "flite" not in machines_here():
         print("note: no plain text-to-speech beside it; apt-get install flite", file=sys.stderr)
     sources.append(Source(share_name(share), share=share))
     if mix:

@@ -6,7 +6,9 @@ Everything is aligned once; each voice then goes the rest of the one speech chai
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import io
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -137,15 +139,37 @@ def voiced(
     return out
 
 
-def said_by_machine(utterances: Sequence[Utterance]) -> SpeechSet:
-    """The transcripts in one of flite's four voices each, in turn: no recording has any part in it."""
-    voice = {key_of(one): FLITE_VOICES[place % len(FLITE_VOICES)] for place, one in enumerate(utterances)}
-    out = SpeechSet()
-    for utterance in utterances:
-        _add(
-            out, utterance, lambda one: [(flite_speech(" ".join(_letters(one.text)), voice[key_of(one)])[0], one.text)]
-        )
+def said_by_machine(utterances: Sequence[Utterance], machine: str) -> SpeechSet:
+    """The transcripts as text-to-speech says them: no recording has any part in it."""
+    say, out = MACHINES[machine](), SpeechSet()
+    for place, utterance in enumerate(utterances):
+        _add(out, utterance, lambda one, place=place: [(say(" ".join(_letters(one.text)), place), one.text)])  # type: ignore[misc]
     return out
+
+
+def _flite() -> Callable[[str, int], Speech]:
+    """One of four voices each, in turn."""
+    return lambda text, place: flite_speech(text, FLITE_VOICES[place % len(FLITE_VOICES)])[0]
+
+
+def _hibari() -> Callable[[str, int], Speech]:
+    """The one voice that its package carries, at a speed of its own each time."""
+    from hibari import Hibari
+
+    made = Hibari(threads=1)
+    return lambda text, place: Speech(
+        made(text, seed=place, speed=HIBARI_SPEEDS[place % len(HIBARI_SPEEDS)]), HIBARI_HZ
+    )
+
+
+HIBARI_HZ, HIBARI_SPEEDS = 24_000, (0.8, 0.9, 1.0, 1.1)
+MACHINES = {"flite": _flite, "hibari": _hibari}
+
+
+def machines_here() -> tuple[str, ...]:
+    """Text-to-speech that is installed."""
+    found = {"flite": shutil.which("flite"), "hibari": importlib.util.find_spec("hibari")}
+    return tuple(name for name in MACHINES if found[name])
 
 
 def _letters(text: str) -> list[str]:

@@ -28,7 +28,7 @@ from sottovoce.pipelines.studies.kept_steps import KeptSteps, Step, identity_of
 from sottovoce.pipelines.studies.voice_results import AttackResult
 from sottovoce.transforms.speech.measure_voice import key_of
 
-NOTHING, ORIGINALS, MACHINE = "not adapted", "originals", "flite"
+NOTHING, ORIGINALS = "not adapted", "originals"
 WHOLE_S = 1e6  # slices of at least so many seconds: whole utterances
 SECONDS_PER_WORD = 0.45
 # Processor seconds for each second of speech, rough: for telling beforehand how long a study takes.
@@ -75,9 +75,9 @@ class Study:
         """The whole corpus as this source gives it; an attacker's `enrolment` has draws of its own."""
         some = [u for u in self.utterances if not enrolment or key_of(u) in self.suspects.enrolled]
         seconds = self._seconds(some)
-        if source.voice is None and source.name == MACHINE:
-            identity = identity_of("flite", self._corpus)
-            return Step("say the transcripts", identity, MACHINE_COST * seconds, lambda: sets.said_by_machine(some))
+        if source.voice is None and source.name in sets.MACHINES:
+            identity, said = identity_of(source.name, self._corpus), partial(sets.said_by_machine, some, source.name)
+            return Step(f"say the transcripts, {source.name}", identity, MACHINE_COST * seconds, said)
         if source.voice is None and source.slice_s is None:
             identity = identity_of("originals", self._corpus)
             return Step(
