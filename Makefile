@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OUT ?= out/demo
 
-.PHONY: help setup demo serve test test-long check types quick-tests lock corpus bench bench-text bench-service model model-languages voice clean flink-up flink-down test-flink test-page test-image test-wheel test-slurm test-kubernetes test-airflow
+.PHONY: help setup demo serve test test-long check types quick-tests lock corpus bench bench-scale bench-text bench-service model model-languages voice clean flink-up flink-down test-flink test-page test-image test-wheel test-slurm test-kubernetes test-airflow
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
@@ -59,6 +59,11 @@ corpus: $(READY) ## speak the demo corpus again (Debian packages flite and espea
 
 bench: $(READY) ## overhead of the pipeline over a plain loop
 	$(BIN)/python benchmarks/overhead.py
+
+# About half an hour on two idle cores; a line that fails is told, and the others are measured all the same.
+bench-scale: $(READY) ## how a run grows: 100,000 texts and 1,000 recordings, one and two workers, local and on Flink
+	$(BIN)/python tools/flink_cluster.py up
+	$(BIN)/python benchmarks/scale.py --text 2000 100000 --speech 100 1000; $(BIN)/python tools/flink_cluster.py down
 
 # Presidio is held to our pins: it is installed for this comparison only, and moves nothing.
 bench-text: $(READY) ## the text path beside the bare model, Presidio and flair

@@ -1,18 +1,22 @@
 """How a run grows: utterances per second and peak memory against the size of the corpus, the runner and the workers.
 
     python benchmarks/scale.py [--text 2000 10000 50000] [--speech 40 80] [--workers 1 2]
+    make bench-scale                                   # the sizes of docs/runners.md, with a Flink cluster of its own
 
-Each line is one `sottovoce sanitize` in a process of its own, start-up included; `added/s` leaves start-up out: it is the
-utterances by which the corpus is larger than in the line before, over the seconds by which the run is longer. Ratios are
-against the first line of the same corpus (`speed`) and of the same runner (`memory`). Memory is the largest sum of the
-resident sizes of all processes of the run, sampled; on Flink of the driver, the job server and the Beam workers, without
-Flink's own JVMs, whose size is fixed. Flink is measured when the cluster of `make flink-up` is up.
+First the start-up: 40 texts of the demo by the default job, three times. Then each line is one `sottovoce sanitize` in a
+process of its own, start-up included; `added/s` leaves start-up out: it is the utterances by which the corpus is larger
+than in the line before, over the seconds by which the run is longer. Ratios are against the first line of the same corpus
+(`speed`) and of the same runner (`memory`). Memory is the largest sum of the resident sizes of all processes of the run,
+sampled; on Flink of the driver, the job server and the Beam workers, without Flink's own JVMs, whose size is fixed. Flink
+is measured when the cluster of `make flink-up` is up.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
+import resource
 import subprocess
 import sys
 import tempfile
@@ -67,7 +71,8 @@ def engines(workers: list[int]) -> list[Engine]:
     ]
 
 
-def measure(corpus: Path, out: Path, sinks: str, engine: Engine) -> Measured:
+def measure(corpus: Path, out: Path, job: tuple[str, ...], engine: Engine) -> Measured | None:
+    """None where the run failed, which is said: the other lines are measured all the same."""
     command = [
         sys.executable,
         "-m",
@@ -81,14 +86,14 @@ def measure(corpus: Path, out: Path, sinks: str, engine: Engine) -> Measured:
     log = out.with_suffix(".log")
     began = time.perf_counter()
     with log.open("w") as printed:
-        job = ["--set", "detect=rules", "--set", sinks, *engine.flags]
-        process = psutil.Popen([*command, *job], stdout=printed, stderr=printed)
+        process = psutil.Popen([*command, *job, *engine.flags], stdout=printed, stderr=printed)
         peak = 0
         while process.poll() is None:
             peak = max(peak, sum(_resident(root, process.create_time()) for root in (process.pid, *engine.also)))
             time.sleep(SAMPLE_EVERY_S)
     if process.returncode:
-        sys.exit(f"{engine.name}: the run failed\n{log.read_text()[-2000:]}")
+        print(f"{engine.name}: the run failed\n{log.read_text()[-2000:]}", flush=True)
+        return None
     return Measured(time.perf_counter() - began, peak / 2**20)
 
 
@@ -118,7 +123,9 @@ def report(kind: str, sizes: list[int], folder: Path, some_engines: list[Engine]
         write(corpus, size)
         first_s = None
         for number, engine in enumerate(some_engines):
-            done = measure(corpus, folder / f"{kind}{size}-{number}", sinks, engine)
+            done = measure(corpus, folder / f"{kind}{size}-{number}", ("--set", "detect=rules", "--set", sinks), engine)
+            if done is None:
+                continue
             first_s = first_s or done.seconds
             memory = done.peak_mb / first_mb.setdefault(engine.name, done.peak_mb)
             added = ""
@@ -134,6 +141,20 @@ def report(kind: str, sizes: list[int], folder: Path, some_engines: list[Engine]
             )
 
 
+def report_start(folder: Path) -> None:
+    """The clock of a run so small that it is start-up alone, and the processor time of all its processes."""
+    corpus = folder / "start.jsonl"
+    write_speech(corpus, 40)
+    alone = Engine("direct, 1", ())
+    print(f"{'start':>7} {'seconds':>8} {'CPU s':>7}")
+    for number in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = measure(corpus, folder / f"start-{number}", ("--sinks", "slu", "stt_lm"), alone)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu_s = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
+        print(f"{40:>7} {done.seconds if done else math.nan:>8.1f} {cpu_s:>7.1f}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--text", type=int, nargs="*", default=[2_000, 10_000, 50_000], metavar="N")
@@ -142,6 +163,7 @@ def main() -> None:
     args = parser.parse_args()
     some_engines = engines(args.workers)
     with tempfile.TemporaryDirectory() as folder:
+        report_start(Path(folder))
         for kind, sizes in (("text", args.text), ("speech", args.speech)):
             if sizes:
                 report(kind, sizes, Path(folder), some_engines)

@@ -9,6 +9,7 @@ SottovoceError
 
 from __future__ import annotations
 
+import errno
 import os
 import traceback
 from collections.abc import Iterable
@@ -72,3 +73,13 @@ def told_by_place(error: BaseException) -> str:
     number = getattr(error, "errno", None)
     of_the_system = f" ({os.strerror(number)})" if isinstance(number, int) else ""
     return f"{type(error).__name__}{of_the_system} in {os.path.basename(frame.filename)}, line {frame.lineno}"
+
+
+# What the system says when nothing can be written: the next command is then not a question of the records.
+UNWRITABLE = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)))
+
+
+def unwritable(error: BaseException) -> str | None:
+    """What the system said, where a full disk, a read-only one or missing rights are the cause, however deep."""
+    words = str(error)
+    return next((said for said in UNWRITABLE if said in words), None)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import itertools
 import os
 import select
 import sys
 from collections.abc import Sequence
 
-from sottovoce.models.errors import DEBUG, SettingsError, SottovoceError, told_by_place
+from sottovoce.models.errors import DEBUG, SettingsError, SottovoceError, told_by_place, unwritable
 
 COMMANDS = {
     "try": ("sottovoce.try_it", "show what happens to one text or recording"),
@@ -110,6 +111,8 @@ def _main(argv: Sequence[str] | None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     module.add_arguments(parser)
+    if empty := _empty(arguments):
+        parser.error(f"argument {empty}: is empty; is a variable of the shell not set?")
     args = parser.parse_args(arguments)
     args.beam_arguments = beam_arguments
     try:
@@ -126,11 +129,31 @@ def _main(argv: Sequence[str] | None) -> int:
             raise
         if os.environ.get(DEBUG):
             raise
-        print(f"error: unexpected {told_by_place(error)}; set {DEBUG}=1 to see all of it", file=sys.stderr)
+        print(f"error: {_told(error, arguments)}", file=sys.stderr)
         return EXIT_FAILED
     except KeyboardInterrupt:
         print("interrupted: nothing was committed; run the same command again to complete it", file=sys.stderr)
         return EXIT_INTERRUPTED
+
+
+def _empty(arguments: list[str]) -> str | None:
+    """An option that was given nothing: an output without a name would be the folder that one stands in."""
+    pairs = itertools.pairwise(arguments)
+    spaced = [option for option, value in pairs if option.startswith("--") and not value.strip()]
+    return next(iter([*spaced, *(one[:-1] for one in arguments if one.startswith("--") and one.endswith("="))]), None)
+
+
+def _told(error: Exception, arguments: list[str]) -> str:
+    """An error that nobody foresaw, without its words: they may quote a record. Names of files only if they were typed."""
+    if isinstance(error, OSError) and (said := unwritable(error)):
+        return (
+            f"a file could not be written or read ({said}); nothing more was done. Make room, or give it the rights, where "
+            "the output and temporary files lie; then run the same command again"
+        )
+    typed = str(getattr(error, "filename", None))
+    if isinstance(error, FileExistsError | NotADirectoryError | IsADirectoryError) and typed in arguments:
+        return f"{typed}: is {'a folder' if os.path.isdir(typed) else 'a file, and no folder'}; give another name"
+    return f"unexpected {told_by_place(error)}; set {DEBUG}=1 to see all of it"
 
 
 def _split_command(arguments: list[str]) -> tuple[str | None, list[str]]:

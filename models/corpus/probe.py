@@ -18,6 +18,7 @@ from sottovoce.models.records import Utterance
 PEEK_RECORDS = 100
 PEEK_FILES = 10
 EDGE_BYTES = 1 << 16
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ def estimate(reader: Reader, files: Sequence[CorpusFile], open_file: OpenFile) -
     """From the first records; of the number of records, from one file and the size of the others."""
     kaldi = isinstance(reader, Kaldi)
     texts = [file for file in files if file.name == TEXT] if kaldi else list(files)
+    _refuse_utf_16(texts[:PEEK_FILES], open_file)
     seen = list(itertools.islice(_records(reader, texts[:PEEK_FILES], open_file), PEEK_RECORDS))
     lengths = [len(_text(record).encode("utf-8")) for record in seen if not isinstance(record, Refused)]
     if seen and all(isinstance(record, Refused) and isinstance(record.error, FileUnreadable) for record in seen):
@@ -61,6 +63,15 @@ def estimate(reader: Reader, files: Sequence[CorpusFile], open_file: OpenFile) -
         else not any(isinstance(record, Utterance) and record.audio is not None for record in seen),
         notes=tuple(_notes(reader, texts[:1], open_file, [record for record in seen if isinstance(record, Utterance)])),
     )
+
+
+def _refuse_utf_16(files: Sequence[CorpusFile], open_file: OpenFile) -> None:
+    """As spreadsheets save "Unicode text": every line would be refused, and no column found."""
+    for file in files:
+        if file.name.lower().endswith((".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt", ".conll")):
+            with open_file(file.uri) as stream:
+                if stream.read(2) in UTF_16:
+                    raise CorpusError("the corpus is in UTF-16; expected UTF-8: iconv -f UTF-16 -t UTF-8 OLD > NEW")
 
 
 def _notes(

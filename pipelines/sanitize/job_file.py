@@ -131,7 +131,9 @@ def read_job(
     values = yaml.safe_load(resources.files("sottovoce.pipelines.sanitize").joinpath("default_job.yaml").read_text())
     problems: list[str] = []
     known = tuple(values)
-    changes = [("", _read_file(path)), ("", given), *((text, _read_assignment(text, problems)) for text in assignments)]
+    # Whoever names a member and gives it options means both, in whatever order they stand: its name comes first.
+    ordered = sorted(assignments, key=lambda text: text.partition("=")[0] not in FAMILIES)
+    changes = [("", _read_file(path)), ("", given), *((text, _read_assignment(text, problems)) for text in ordered)]
     named = False
     for assignment, change in changes:
         # Who gives a mapping of sinks, or gives one a share on the command line, names all of them: the others get nothing.
@@ -195,7 +197,8 @@ def _read_file(path: str | None) -> dict[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
-        raise SettingsError([f"--config {path}{line}: not YAML"]) from None
+        what = "not UTF-8" if isinstance(error, UnicodeDecodeError) else "not YAML"
+        raise SettingsError([f"--config {path}{line}: {what}"]) from None
     if values is None:
         return {}
     if not isinstance(values, dict):

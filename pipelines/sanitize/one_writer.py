@@ -67,7 +67,8 @@ def one_writer(output: str, doing: str, finishing: str | None = None) -> Iterato
     try:
         make_private_root(places)
     except OSError as error:
-        raise RunError(f"{places.uri} cannot be written ({error.strerror}); nothing was done") from None
+        why = "it is a file, not a folder" if os.path.isfile(places.uri) else error.strerror
+        raise RunError(f"{places.uri} cannot be written ({why}); nothing was done") from None
     lock = WriterLock(doing)
     holding = _flock if "://" not in output else _object if output.startswith("gs://") else _file
     with holding(places, lock, finishing):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import errno
 import logging
 import math
 import os
@@ -23,7 +22,7 @@ from apache_beam.io.filesystems import FileSystems
 from apache_beam.runners.runner import PipelineState
 from rich.console import Console
 
-from sottovoce.models.errors import DEBUG, RunError, SettingsError
+from sottovoce.models.errors import DEBUG, RunError, SettingsError, unwritable
 from sottovoce.models.randomness import Secret
 from sottovoce.models.secrets.secret_reference import SecretUnavailable
 from sottovoce.models.text.rewrite import NONE
@@ -269,8 +268,6 @@ def _progress(directory: str | None, corpus: Corpus, max_failures: int | float |
     return ShowProgress(directory, corpus.records, max_failures, Console(stderr=True))
 
 
-# What the system says when nothing can be written: the next command is then not a question of the records.
-UNWRITABLE = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)))
 # As our own errors say it, and nothing wider: the rest of the words may quote a record.
 NOT_INSTALLED = re.compile(
     r"[\w.-]+ is not installed; pip install (?:'sottovoce\[\w+\]'|--no-deps [\w.=]+|it wherever the run works)"
@@ -280,9 +277,9 @@ NOT_INSTALLED = re.compile(
 def _explain(error: Exception, progress_dir: str | None, run: Run) -> RunError:
     """What went wrong, without the words of the error: they may quote a record."""
     words = str(error)
-    if unwritable := [said for said in UNWRITABLE if said in words]:
+    if said := unwritable(error):
         return RunError(
-            f"a worker could not write or read a file ({unwritable[0]}); nothing was committed. Make room, or give it the "
+            f"a worker could not write or read a file ({said}); nothing was committed. Make room, or give it the "
             f"rights, in {run.request.output} and {tempfile.gettempdir()}; then run the same command again"
         )
     if missing := NOT_INSTALLED.search(words):
@@ -293,7 +290,12 @@ def _explain(error: Exception, progress_dir: str | None, run: Run) -> RunError:
             "committed. It must be the same, under the same name, on every machine that works for the run"
         )
     if progress_dir is not None and progress.stop_asked(progress_dir):
-        return RunError("stopped: more records failed than max_failures allows; nothing was committed")
+        counts = progress.read(progress_dir)
+        return RunError(
+            f"stopped: {counts['failed']} of {counts['read']} records were refused, more than limits.max_failures "
+            f"({run.request.job_file.sections['limits'].max_failures}) allows; nothing was committed. With --set "
+            "limits.max_failures=null the run goes to its end and names every reason"
+        )
     return RunError(
         f"the pipeline failed ({type(error).__name__}); nothing was committed. "
         f"Set {DEBUG}=1 to see the whole error: it may quote records, so keep it out of shared logs"

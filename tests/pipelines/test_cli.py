@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from sottovoce.pipelines.cli import COMMANDS, main
+from sottovoce.pipelines.cli import COMMANDS, EXIT_USAGE, _told, main
 
 
 def test_help_lists_every_command_with_an_example(capsys):
@@ -42,3 +42,21 @@ def test_a_reader_who_has_read_enough_is_no_error(arguments):
         process.stdout.close()
         said = process.stderr.read()
     assert (process.returncode, said) == (141, "")
+
+
+@pytest.mark.parametrize("given", [("--output", ""), ("--output", " "), ("--output=",)])
+def test_an_option_that_was_given_nothing_is_told_and_is_not_the_folder_one_stands_in(given, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["sanitize", "--input", "corpus.jsonl", *given])
+    assert ended.value.code == EXIT_USAGE and "argument --output: is empty" in capsys.readouterr().err
+
+
+def test_a_name_that_was_typed_and_is_a_file_is_named_and_others_are_not(tmp_path):
+    (tmp_path / "out").write_text("")
+    try:
+        (tmp_path / "out").mkdir()
+    except FileExistsError as error:
+        assert _told(error, ["--output", str(tmp_path / "out")]).endswith(
+            "out: is a file, and no folder; give another name"
+        )
+        assert str(tmp_path) not in _told(error, [])

@@ -86,7 +86,7 @@ def open_corpus(input_uri: str, format_name: str = AUTO, naming: Naming = Naming
             answered(lambda: FileSystems.exists(_fixed_folder(f"{uri}/*")), input_uri)
         entries, how = _find_local(uri) if local else _find_remote(uri)
         if not entries:
-            raise CorpusError(f"{input_uri}: nothing there; expected a file, a folder or a glob")
+            raise CorpusError(f"{input_uri}: {_absent(uri)}; expected a file, a folder or a glob")
         found, files = choose(entries, format_name, input_uri, how, _head)
         size = estimate(make_reader(found, PEEK_RECORDS, naming), files, open_file)
         # Below a folder that was typed lie all others.
@@ -95,7 +95,14 @@ def open_corpus(input_uri: str, format_name: str = AUTO, naming: Naming = Naming
         known = fingerprint(files, open_file)
         return Corpus(found, files, size.text_only, known, size.records, size.text_bytes, folders, size.notes)
     except (OSError, ValueError) as error:  # Beam raises ValueError for a scheme it has no filesystem for
-        raise CorpusError(f"{input_uri}: cannot be read ({type(error).__name__})") from None
+        why = f"no filesystem for {uri.partition('://')[0]}://" if isinstance(error, ValueError) and not local else ""
+        raise CorpusError(f"{input_uri}: cannot be read ({why or type(error).__name__})") from None
+
+
+def _absent(uri: str) -> str:
+    if os.path.isdir(uri):
+        return "no file there, nor in the three levels of folders below"
+    return "neither a file nor a folder" if os.path.exists(uri) else "nothing there"
 
 
 def _head(entry: Entry) -> bytes:

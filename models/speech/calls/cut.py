@@ -123,9 +123,35 @@ class CallCutter:
             for word in self.locate.align(self._speech(whole), text, self.language):
                 middle = whole.begin_s + (word.begin_s + word.end_s) / 2
                 places[int(np.searchsorted([one.end_s for one in stretches[:-1]], middle))].append(word)
-        for index, own in enumerate(places):
-            said = text[own[0].begin : own[-1].end] if own else ""
-            yield index, self._verdict(stretches[index], said)
+        verdicts = [self._verdict(stretches[index], _said(text, own)) for index, own in enumerate(places)]
+        for index in range(len(places) - 1):
+            self._move_border(stretches, text, places, verdicts, index)
+        yield from enumerate(verdicts)
+
+    def _move_border(
+        self,
+        stretches: Sequence[Stretch],
+        text: str,
+        places: list[list[Word]],
+        verdicts: list[str | Refusal],
+        index: int,
+    ) -> None:
+        """Words beside a pause that went to its wrong side: moved, if then both sides are what is said there."""
+        left, right = places[index : index + 2]
+        if all(isinstance(verdict, str) for verdict in verdicts[index : index + 2]):
+            return
+        for moved in (-1, 1, -2, 2):
+            words, at = left + right, len(left) + moved
+            if not 0 < at < len(words):
+                continue
+            tried: list[str | Refusal] = []
+            for stretch, own in zip(stretches[index : index + 2], (words[:at], words[at:]), strict=True):
+                tried.append(self._verdict(stretch, _said(text, own)))
+                if not isinstance(tried[-1], str):
+                    break
+            else:
+                places[index : index + 2], verdicts[index : index + 2] = [words[:at], words[at:]], tried
+                return
 
     def _anchored(self, stretches: Sequence[Stretch], text: str) -> Iterator[tuple[int, str | Refusal]]:
         """By what the recogniser heard in each; where words at a border were misheard, the judge tells whose they are."""
@@ -166,6 +192,10 @@ class CallCutter:
         except Refusal as refusal:
             return refusal
         return text
+
+
+def _said(text: str, words: Sequence[Word]) -> str:
+    return text[words[0].begin : words[-1].end] if words else ""
 
 
 def _bleeds(stretch: Stretch, levels: dict[int, np.ndarray]) -> bool:

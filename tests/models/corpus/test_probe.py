@@ -57,3 +57,10 @@ def test_the_fingerprint_tells_corpora_apart_and_does_not_depend_on_where_they_l
     memory = tools.Memory(a="one")
     moved = CorpusFile("/corpus/a", "a", "another label", 3)
     assert fingerprint([moved], memory.open) == fingerprint(memory.files, memory.open)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_table_in_utf_16_is_told_with_the_command_that_changes_it(tools, encoding):
+    content = "\ufeffid,text\na,call anna\n".encode(encoding)
+    with pytest.raises(CorpusError, match="UTF-16; expected UTF-8: iconv"):
+        probe(tools, "csv", **{"a.csv": content})

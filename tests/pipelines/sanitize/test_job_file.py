@@ -80,3 +80,18 @@ def test_sensitive_slots_belong_to_every_detector_and_stay_when_another_is_named
     assert "detect.sensitive_slots" in problems("detect.sensitive_slots=city")[0]
     assert "detect.sensitive_slots" in problems("detect.sensitive_slots=['a b']")[0]
     assert problems("detect=5") and problems("detect.use=5")
+
+
+def test_an_option_holds_whether_its_member_is_named_before_it_or_after():
+    one, other = (
+        read_job(None, order) for order in (("replace=word", "replace.p=0.5"), ("replace.p=0.5", "replace=word"))
+    )
+    assert one.specs["replace"] == other.specs["replace"] and one.specs["replace"].make().p == 0.5
+    with pytest.raises(SettingsError):
+        read_job(None, ("replace.p=2", "replace=word"))
+
+
+def test_a_file_in_another_encoding_is_told_as_that(tmp_path):
+    (tmp_path / "job.yaml").write_bytes("about: {corpus: caf\xe9}".encode("latin-1"))
+    with pytest.raises(SettingsError, match="not UTF-8"):
+        read_job(str(tmp_path / "job.yaml"))

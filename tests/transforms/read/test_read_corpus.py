@@ -227,14 +227,17 @@ def test_what_describes_a_chunk_is_small_and_says_nothing(format_name, tmp_path)
     ("path", "words"),
     [
         ("missing.jsonl", "nothing there"),
-        ("empty", "nothing there"),
+        ("empty", "no file there, nor in the three levels"),
+        ("pipe", "neither a file nor a folder"),
         ("*.jsonl", "nothing there"),
         ("nosuch://x/y", "cannot be read"),
     ],
 )
 def test_an_input_that_cannot_be_read_is_told_before_the_run(path, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "a" / "b" / "c" / "d").mkdir(parents=True)
+    (tmp_path / "empty" / "a" / "b" / "c" / "d" / "too_deep.jsonl").write_text("{}")
+    os.mkfifo(tmp_path / "pipe")
     with pytest.raises(CorpusError, match=words) as caught:
         open_corpus(path)
     assert path in str(caught.value)
