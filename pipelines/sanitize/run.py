@@ -7,7 +7,6 @@ import dataclasses
 import logging
 import math
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -22,9 +21,8 @@ from apache_beam.io.filesystems import FileSystems
 from apache_beam.runners.runner import PipelineState
 from rich.console import Console
 
-from sottovoce.models.errors import DEBUG, RunError, SettingsError, unwritable
+from sottovoce.models.errors import DEBUG, RunError, SettingsError
 from sottovoce.models.randomness import Secret
-from sottovoce.models.secrets.secret_reference import SecretUnavailable
 from sottovoce.models.text.rewrite import NONE
 from sottovoce.pipelines.audit.planted import keep_evidence, plant
 from sottovoce.pipelines.local.remembered_signatures import remembered_signatures
@@ -33,6 +31,7 @@ from sottovoce.pipelines.observe.observing import Observers, RunFacts
 from sottovoce.pipelines.remote.beam_options import beam_options, gpu_hints
 from sottovoce.pipelines.remote.own_workers import only_own_workers
 from sottovoce.pipelines.remote.reachable import check_runner
+from sottovoce.pipelines.sanitize.explain import explain
 from sottovoce.pipelines.sanitize.graph import build_graph
 from sottovoce.pipelines.sanitize.job_file import JobFile
 from sottovoce.pipelines.sanitize.one_secret import claim_output
@@ -40,7 +39,6 @@ from sottovoce.pipelines.sanitize.one_writer import one_writer
 from sottovoce.pipelines.sanitize.run_folder import RunFolder, run_id
 from sottovoce.pipelines.sanitize.show_progress import ShowProgress
 from sottovoce.pipelines.sanitize.write_results import DialoguesTaken, published, write_results
-from sottovoce.transforms.engine import progress
 from sottovoce.transforms.engine.job import Job
 from sottovoce.transforms.read.answered import answered
 from sottovoce.transforms.read.read_corpus import Corpus, open_corpus
@@ -243,7 +241,7 @@ def _run_graph(run: Run, max_failures: int | float | None) -> None:
     except Exception as error:
         if debug:
             raise
-        raise _explain(error, progress_dir, run) from None
+        raise explain(error, progress_dir, run.request) from None
     finally:
         if progress_dir is not None:
             shutil.rmtree(progress_dir, ignore_errors=True)
@@ -266,37 +264,3 @@ def _progress(directory: str | None, corpus: Corpus, max_failures: int | float |
     if directory is None:
         return contextlib.nullcontext()
     return ShowProgress(directory, corpus.records, max_failures, Console(stderr=True))
-
-
-# As our own errors say it, and nothing wider: the rest of the words may quote a record.
-NOT_INSTALLED = re.compile(
-    r"[\w.-]+ is not installed; pip install (?:'sottovoce\[\w+\]'|--no-deps [\w.=]+|it wherever the run works)"
-)
-
-
-def _explain(error: Exception, progress_dir: str | None, run: Run) -> RunError:
-    """What went wrong, without the words of the error: they may quote a record."""
-    words = str(error)
-    if said := unwritable(error):
-        return RunError(
-            f"a worker could not write or read a file ({said}); nothing was committed. Make room, or give it the "
-            f"rights, in {run.request.output} and {tempfile.gettempdir()}; then run the same command again"
-        )
-    if missing := NOT_INSTALLED.search(words):
-        return RunError(f"{missing[0]}; nothing was committed")
-    if SecretUnavailable.__name__ in words:
-        return RunError(
-            f"a worker could not read the secret ({run.request.secret.reference}), or found another one there; nothing was "
-            "committed. It must be the same, under the same name, on every machine that works for the run"
-        )
-    if progress_dir is not None and progress.stop_asked(progress_dir):
-        counts = progress.read(progress_dir)
-        return RunError(
-            f"stopped: {counts['failed']} of {counts['read']} records were refused, more than limits.max_failures "
-            f"({run.request.job_file.sections['limits'].max_failures}) allows; nothing was committed. With --set "
-            "limits.max_failures=null the run goes to its end and names every reason"
-        )
-    return RunError(
-        f"the pipeline failed ({type(error).__name__}); nothing was committed. "
-        f"Set {DEBUG}=1 to see the whole error: it may quote records, so keep it out of shared logs"
-    )

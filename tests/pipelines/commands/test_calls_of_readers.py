@@ -60,3 +60,11 @@ def test_a_reader_of_librivox_is_cut_with_the_right_words_and_nothing_else_passe
     assert " ".join(part for part in parts if part) in text  # no word was moved over another
     wrong = " ".join(reversed(text.split()))
     assert all(part is None for part in cut(cutter, speech, wrong))
+
+
+def test_each_side_of_a_call_takes_its_own_words_and_not_the_other_speakers(cutter):
+    sides = [joined(recordings(speaker)[:4]) for speaker in ("an4-fjlp", "an4-mjwl")]
+    for (text, speech), (other, _) in (sides, sides[::-1]):
+        own, wrong = cut(cutter, speech, text), cut(cutter, speech, other)
+        assert own.count(None) <= 1 and " ".join(part for part in own if part) in text
+        assert wrong.count(None) >= len(wrong) - 1

@@ -13,8 +13,8 @@ from whole_runs import sottovoce, write_manifest
 from sottovoce.models.errors import RunError, SettingsError, told_by_place
 from sottovoce.pipelines.remote.beam_options import beam_options
 from sottovoce.pipelines.remote.reachable import check_runner
+from sottovoce.pipelines.sanitize.explain import explain
 from sottovoce.pipelines.sanitize.job_file import read_job, sinks_assignment
-from sottovoce.pipelines.sanitize.run import _explain
 
 
 @pytest.mark.slow
@@ -79,10 +79,10 @@ def test_dataflow_without_a_project_says_what_to_write():
 
 
 def test_a_full_disk_is_told_as_one():
-    run = SimpleNamespace(request=SimpleNamespace(output="out", secret=None))
+    request = SimpleNamespace(output="out", secret=None)
     try:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "a name that is nobody's business")
     except OSError as error:
-        told = _explain(RuntimeError(f"in a worker: {told_by_place(error)}"), None, run)
+        told = explain(RuntimeError(f"in a worker: {told_by_place(error)}"), None, request)
     assert "No space left on device" in str(told) and "run the same command again" in str(told)
     assert "nobody's business" not in str(told)

@@ -10,7 +10,7 @@ from apache_beam.testing.util import assert_that, equal_to
 from sottovoce.models.errors import PackageMissing, Refusal
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Source, Utterance
-from sottovoce.pipelines.sanitize.run import _explain
+from sottovoce.pipelines.sanitize.explain import explain
 from sottovoce.transforms.engine.stage import FAILURES, PASSED, TALLY, Step, _Run
 
 SECRET = Secret(b"a secret of the test run")
@@ -77,7 +77,7 @@ class NeedsPackageInBatches(NeedsPackage):
 def test_a_package_that_is_missing_ends_the_run_and_refuses_no_record(step):
     with pytest.raises(PackageMissing, match="no_such_package_here is not installed; pip install") as told:
         run(step)
-    explained = _explain(RuntimeError(f"in a worker: {told.value} [while running 'x']"), None, SimpleNamespace())
+    explained = explain(RuntimeError(f"in a worker: {told.value} [while running 'x']"), None, SimpleNamespace())
     assert str(explained) == f"{told.value}; nothing was committed"
     assert str(pickle.loads(pickle.dumps(told.value))) == str(told.value)
 
