@@ -65,7 +65,11 @@ COMMANDS = {
     "predict": ("sottovoce.pipelines.commands.predict", "what a trained model answers"),
     "evaluate training": (
         "sottovoce.pipelines.commands.evaluate_training",
-        "what each way of training understands, gives away and costs",
+        "what each way of training is worth, gives away and costs",
+    ),
+    "evaluate norms": (
+        "sottovoce.pipelines.commands.evaluate_norms",
+        "how deep a private network of speech may be, by its normalisation",
     ),
     "serve": ("sottovoce.pipelines.commands.serve", "the models over HTTP, and a page to try them"),
     "budget edp": ("sottovoce.pipelines.commands.budget_edp", "plan the epsilon of private training"),

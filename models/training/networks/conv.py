@@ -25,7 +25,8 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz' "
 
 @dataclass(frozen=True)
 class ConvModel(Member):
-    """`alphabet` is public: letters outside of it are not learned. `longest_s` seconds of a slice are heard."""
+    """`alphabet` is public: letters outside of it are not learned. `longest_s` seconds of a slice are heard. `whole`: a slice is
+    one letter as a whole, as single words are where each has a sign of its own."""
 
     task: ClassVar[str] = "am"
 
@@ -34,6 +35,7 @@ class ConvModel(Member):
     width: int = 96
     alphabet: str = LETTERS
     longest_s: float = 10.0
+    whole: bool = False
 
     def __post_init__(self) -> None:
         require(
@@ -73,6 +75,7 @@ class ConvNetwork(nn.Module):
         )
         self.norms = nn.ModuleList(Norm(options.width, options.norm) for _ in range(options.depth + 1))
         self.last = nn.Conv1d(options.width, labels, 1)
+        self.whole = options.whole
 
     def scores(self, batch: NamedBatch) -> tuple[Tensor, Tensor]:
         """(log probabilities [rows, frames, labels], how many frames each row has)."""
@@ -106,6 +109,8 @@ class ConvNetwork(nn.Module):
         x = self.norms[0](x, inside).relu()
         for layer, norm in zip(self.layers, self.norms[1:], strict=True):
             x = x + norm(layer(x), inside).relu()
+        if self.whole:  # one frame, whose CTC loss is the cross entropy of its letter
+            x, frames = x.sum(2, keepdim=True) / frames[:, None, None], torch.ones_like(frames)
         scores = self.last(x).transpose(1, 2)
         return (scores.float() if scores.dtype == torch.bfloat16 else scores).log_softmax(-1), frames
 

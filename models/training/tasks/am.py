@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -134,6 +134,11 @@ class Recognition(Task):
                 found += network(self.collate(rows[begin : begin + ROWS])).tolist()
         network.train(was_training)
         return Confidence(-np.array(found)[:, None], -np.array(found))
+
+    def canary(self, examples: Sequence[SpokenText], draw: np.random.Generator) -> SpokenText:
+        """A recording under the text of another one."""
+        one, other = (examples[at] for at in draw.integers(len(examples), size=2))
+        return replace(one, text=other.text)
 
     def predict(
         self, network: ConvNetwork, member: Any, schema: NoNames, lines: Iterable[str]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -149,6 +149,14 @@ class DialogueManagement(Task):
             true = [logs[place, wanted - 1] for place, wanted in enumerate(row["targets"]) if wanted > 0]
             found.append([np.mean(true), np.min(true), np.max(true)])
         return Confidence(np.array(found), np.array(found)[:, 0])
+
+    def canary(self, examples: Sequence[Dialogue], draw: np.random.Generator) -> Dialogue:
+        """A dialogue whose acts are those of many others."""
+        acts = [act for dialogue in examples for _, act in dialogue.turns if act]
+        one = examples[int(draw.integers(len(examples)))]
+        drawn = [acts[at] for at in draw.integers(len(acts), size=len(one.turns))]
+        turns = ((words, other if act else None) for (words, act), other in zip(one.turns, drawn, strict=True))
+        return replace(one, turns=tuple(turns))
 
     def predict(
         self, network: TurnsNetwork, member: Any, schema: Acts, lines: Iterable[str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,6 +111,11 @@ class LanguageModelling(Task):
 
         means = np.array([[sum(line) / len(line), max(line), min(line)] for line in self._losses(network, rows)])
         return Confidence(-means, -means[:, 0])
+
+    def canary(self, examples: Sequence[Line], draw: np.random.Generator) -> Line:
+        """Words of many lines in an order that nobody says."""
+        one, *others = (examples[at] for at in draw.integers(len(examples), size=7))
+        return replace(one, words=tuple(line.words[int(draw.integers(len(line.words)))] for line in others))
 
     def predict(self, network: Any, member: Any, schema: NoNames, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         for number, text in enumerate(lines, 1):

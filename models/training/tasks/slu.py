@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from sottovoce.models.errors import CorpusError
@@ -13,6 +13,8 @@ from sottovoce.models.training.rows import SLU, SLU_COLUMNS, Row
 from sottovoce.models.training.tasks.task import Corpus, Task
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from sottovoce.models.training.batches import Batch, Encoded
     from sottovoce.models.training.loop.evaluation import Confidence
     from sottovoce.models.training.networks.network import IntentSlotNetwork
@@ -72,6 +74,11 @@ class Understanding(Task):
         from sottovoce.models.training.loop.evaluation import confidence
 
         return confidence(network, rows)
+
+    def canary(self, examples: Sequence[Example], draw: np.random.Generator) -> Example:
+        """A sentence under the intent of another one."""
+        one, other = (examples[at] for at in draw.integers(len(examples), size=2))
+        return replace(one, intent=other.intent)
 
     def predict(
         self, network: IntentSlotNetwork, member: Any, schema: Labels, lines: Iterable[str]

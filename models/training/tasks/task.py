@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sottovoce.models.training.rows import Row
 
 if TYPE_CHECKING:
+    import numpy as np
     from torch import nn
 
     from sottovoce.models.training.batches import AnyBatch
@@ -74,6 +75,10 @@ class Task:
 
     def confidence(self, network: nn.Module, rows: Sequence[Any]) -> Confidence:
         """What an attacker sees of each example."""
+        raise NotImplementedError
+
+    def canary(self, examples: Sequence[Any], draw: np.random.Generator) -> Any:
+        """An example made of these that nothing but memory explains: a model that fits it has kept it."""
         raise NotImplementedError
 
     def predict(self, network: nn.Module, member: Any, schema: Any, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
