@@ -1,14 +1,15 @@
 """What privacy costs in time: seconds per step as ratios to plain Adam, measured in turn in one run.
 
-    OMP_NUM_THREADS=1 python benchmarks/training.py [--models clc bert] [--rounds 9] [--no-opacus] [--no-processes]
+    OMP_NUM_THREADS=1 python benchmarks/training.py [--models clc bert lstm turns "conv, layer" ...] [--rounds 9]
+                                                    [--no-opacus] [--no-processes] [--compiled]
 
-Models of the paper's size on sentences of 16 words, 32 a step; SNIPS-like schema (39 slots, 7 intents), 8000 words. All
-variants use the same fused Adam and include their noise. The first row of each table is what one would write without
-privacy: for CLC with torch's own nn.LSTM, in two processes with DistributedDataParallel. Variants take turns step by
-step, so that a busy moment hits all alike: the ratio of the least CPU seconds is what an idle machine would show, the
-median over the rounds of each round's own ratio is what this one did. CPU seconds are those of one process, with all
-its threads. paper and sound play 8 devices one after the
-other in the first table; in the second each of 2 processes over gloo is one device with 32 sentences.
+Models at their own size (`training_cases.py`): sentences of 16 words with SNIPS' schema, lines of 16 words of 8000, dialogues of
+8 turns, slices of 2 s; 32 rows a step. All variants use the same fused Adam and include their noise. The first row of each table
+is what one would write without privacy: with torch's own nn.LSTM, in two processes with DistributedDataParallel. Variants take
+turns step by step, so that a busy moment hits all alike: the ratio of the least CPU seconds is what an idle machine would show,
+the median over the rounds of each round's own ratio is what this one did. CPU seconds are those of one process, with all its
+threads. sound plays 8 devices one after the other in the first table; in the second each of 2 processes over gloo is one device
+with 32 rows. --compiled adds plain and sound steps under torch.compile, which takes a C++ compiler.
 """
 
 from __future__ import annotations
@@ -21,61 +22,25 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
 import torch
 from torch import nn
+from training_cases import CASES, Case, TorchLstm
 
 from sottovoce.models.randomness import Secret
-from sottovoce.models.training.batches import Batch, Encoded, collate
-from sottovoce.models.training.examples import Labels
+from sottovoce.models.training.batches import AnyBatch
 from sottovoce.models.training.loop.processes import Processes, join
-from sottovoce.models.training.networks.bert import Bert
-from sottovoce.models.training.networks.clc import Clc, ClcReader
-from sottovoce.models.training.networks.network import IntentSlotNetwork
 from sottovoce.models.training.privacy.edp import Workbench, gradient_of_step
 from sottovoce.models.training.privacy.flat import FlatGradients
 from sottovoce.models.training.privacy.noise import NoiseSource
 from sottovoce.models.training.privacy.plan import make_plan
 from sottovoce.models.training.privacy.sampling import Sampler
-from sottovoce.models.training.tasks.slu import Understanding
 from sottovoce.models.training.train_settings import TrainSettings
 
-LABELS = Labels(tuple(f"i{n}" for n in range(7)), tuple(f"s{n}" for n in range(39)))
-ROWS, WORDS = 32, 16
+ROWS = 32
 HEADER = "| model | {} | least CPU s | ratio | ratio by round, CPU | ratio by round, clock |\n|---|---|---|---|---|---|"
-MEMBERS = {"clc": Clc(), "bert": Bert(dropout=0.0)}
 
 
-class TorchLstm(nn.Module):
-    """Both layers by nn.LSTM: what stands in the place of the reader's own layers in the plain baseline."""
-
-    def __init__(self, inputs: int, hidden: int, layers: int):
-        super().__init__()
-        self.lstm = nn.LSTM(inputs, hidden, layers, batch_first=True, bidirectional=True)
-
-    def forward(self, words: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        return self.lstm(words)[0]  # all sentences are of one length here: nothing to pack
-
-
-def sentences(member: Clc | Bert, count: int) -> list[Encoded]:
-    draw = np.random.default_rng(0)
-    rows = []
-    for _ in range(count):
-        tokens = [f"w{word}" for word in draw.integers(0, 20_000, WORDS)]
-        features = member.encoder().encode(tokens)
-        rows.append(Encoded(features, draw.integers(0, len(LABELS.tags), WORDS), int(draw.integers(7))))
-    return rows
-
-
-def plain_network(member: Clc | Bert) -> IntentSlotNetwork:
-    network = member.network(LABELS)
-    if isinstance(member, Clc) and isinstance(network.reader, ClcReader):
-        width = member.word_size + member.filters
-        network.reader.lstms = nn.ModuleList([TorchLstm(width, member.hidden, member.layers)])
-    return network
-
-
-def plain_step(network: nn.Module, batch: Batch) -> Callable[[int], None]:
+def plain_step(network: nn.Module, batch: AnyBatch) -> Callable[[int], None]:
     optimizer = torch.optim.Adam(network.parameters(), 1e-3, fused=True)
 
     def step(number: int) -> None:
@@ -87,15 +52,15 @@ def plain_step(network: nn.Module, batch: Batch) -> Callable[[int], None]:
 
 
 def private_step(
-    member: Clc | Bert, rows: list[Encoded], settings: TrainSettings, who: Processes
+    case: Case, rows: list[object], settings: TrainSettings, who: Processes, compiled: bool = False
 ) -> Callable[[int], None]:
     torch.manual_seed(0)
-    network, key = member.network(LABELS), Secret(b"the key of the benchmark")
+    network, key = case.network(), Secret(b"the key of the benchmark")
     plan, flat = make_plan(settings, len(rows), who.count), FlatGradients(network)
     parts = settings.n_micro if settings.mode in ("paper", "sound") else 1
     bench = Workbench(
-        network=network,
-        task=Understanding(),
+        network=torch.compile(network) if compiled else network,  # type: ignore[arg-type]
+        task=case.task,
         rows=rows,
         units=[[row] for row in range(len(rows))],
         plan=plan,
@@ -114,23 +79,22 @@ def private_step(
     return step
 
 
-def variants(name: str, with_opacus: bool) -> dict[str, Callable[[int], None]]:
-    member, alone = MEMBERS[name], Processes(0, 1, torch.device("cpu"))
-    rows = sentences(member, ROWS)
-    batch = collate(rows)
+def variants(case: Case, with_opacus: bool, compiled: bool) -> dict[str, Callable[[int], None]]:
+    alone, rows = Processes(0, 1, torch.device("cpu")), case.rows(ROWS)
+    batch = case.task.collate(rows)
     base = TrainSettings(z0=1.0, batch_size=ROWS, n_micro=8, sampling="shuffle", delta=1e-3)
-    steps = {
-        "plain": plain_step(plain_network(member), batch),
-        "plain, own layers": plain_step(member.network(LABELS), batch),
-        "paper, 8 micro-batches": private_step(member, rows, replace(base, mode="paper"), alone),
-        "sound, 8 micro-batches": private_step(member, rows, base, alone),
-        "per_example": private_step(member, rows, replace(base, mode="per_example"), alone),
-    }
-    if with_opacus:
+    steps = {"plain": plain_step(case.with_lstms_of(TorchLstm), batch)}
+    if not case.member.mixes_rows:
+        steps["sound, 8 micro-batches"] = private_step(case, rows, base, alone)
+    steps["per_example"] = private_step(case, rows, replace(base, mode="per_example"), alone)
+    if compiled:
+        steps["plain, compiled"] = plain_step(torch.compile(case.network()), batch)  # type: ignore[arg-type]
+        steps["sound, compiled"] = private_step(case, rows, base, alone, compiled=True)
+    if with_opacus and not case.member.mixes_rows:
         from training_opacus import opacus_step
 
-        steps["Opacus per-sample"] = opacus_step(member, LABELS, batch, ghost=False)
-        steps["Opacus ghost"] = opacus_step(member, LABELS, batch, ghost=True)
+        steps["Opacus per-sample"] = opacus_step(case, batch, ghost=False)
+        steps["Opacus ghost"] = opacus_step(case, batch, ghost=True)
     return steps
 
 
@@ -162,14 +126,14 @@ def show(model: str, measured: dict[str, list[tuple[float, float]]]) -> None:
 def two_processes(rank: int, port: int, name: str, rounds: int) -> None:
     torch.set_num_threads(1)
     os.environ.update(RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
-    who, member = join("cpu"), MEMBERS[name]
-    rows = sentences(member, 2 * ROWS)
+    who, case = join("cpu"), CASES[name]
+    rows = case.rows(2 * ROWS)
     base = TrainSettings(z0=1.0, batch_size=2 * ROWS, n_micro=2, sampling="shuffle", delta=1e-3)
-    plain = nn.parallel.DistributedDataParallel(plain_network(member))
+    plain = nn.parallel.DistributedDataParallel(case.with_lstms_of(TorchLstm))
     steps = {
-        "plain DDP": plain_step(plain, collate(rows[rank * ROWS : (rank + 1) * ROWS])),
-        "sound": private_step(member, rows, base, who),
-        "per_example": private_step(member, rows, replace(base, mode="per_example"), who),
+        "plain DDP": plain_step(plain, case.task.collate(rows[rank * ROWS : (rank + 1) * ROWS])),
+        "sound": private_step(case, rows, base, who),
+        "per_example": private_step(case, rows, replace(base, mode="per_example"), who),
     }
     measured = measure(steps, rounds)
     if rank == 0:
@@ -179,19 +143,22 @@ def two_processes(rank: int, port: int, name: str, rounds: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", nargs="+", choices=list(MEMBERS), default=list(MEMBERS))
+    parser.add_argument("--models", nargs="+", choices=list(CASES), default=list(CASES))
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--no-opacus", action="store_true", help="leave Opacus out (it needs seconds a step)")
     parser.add_argument("--no-processes", action="store_true", help="leave the two processes out")
+    parser.add_argument("--compiled", action="store_true", help="steps under torch.compile as well")
     args = parser.parse_args()
     torch.set_num_threads(1)
     print(HEADER.format("variant"))
     for name in args.models:
-        show(name, measure(variants(name, not args.no_opacus), args.rounds))
+        show(name, measure(variants(CASES[name], not args.no_opacus, args.compiled), args.rounds))
     if args.no_processes:
         return
     print("\n" + HEADER.format("2 processes"))
     for name in args.models:
+        if CASES[name].member.mixes_rows:
+            continue
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]

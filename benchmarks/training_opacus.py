@@ -14,11 +14,11 @@ from opacus.optimizers import DPOptimizer
 from opacus.optimizers.optimizer_fast_gradient_clipping import DPOptimizerFastGradientClipping
 from opacus.utils.fast_gradient_clipping_utils import DPTensorFastGradientClipping
 from torch import Tensor, nn
+from training_cases import Case
 
 from sottovoce.models.training.batches import Batch
-from sottovoce.models.training.examples import Labels
-from sottovoce.models.training.networks.bert import Bert
-from sottovoce.models.training.networks.clc import Clc, ClcReader
+from sottovoce.models.training.networks.clc import Clc
+from sottovoce.models.training.networks.norms import Affine
 
 
 class AnchoredTransitions(nn.Module):
@@ -42,10 +42,20 @@ def _norms(layer: AnchoredTransitions, activations: list[Tensor], backprops: Ten
     return {layer.scores: backprops.flatten(1).norm(dim=1)}
 
 
+@register_grad_sampler(Affine)
+def _of_affine(layer: Affine, activations: list[Tensor], backprops: Tensor) -> dict[nn.Parameter, Tensor]:
+    return {layer.weight: (activations[0] * backprops).sum(2), layer.bias: backprops.sum(2)}
+
+
+@register_norm_sampler(Affine)
+def _norms_of_affine(layer: Affine, activations: list[Tensor], backprops: Tensor) -> dict[nn.Parameter, Tensor]:
+    return {one: own.norm(dim=1) for one, own in _of_affine(layer, activations, backprops).items()}
+
+
 class OpacusLstm(nn.Module):
-    def __init__(self, inputs: int, hidden: int, layers: int):
+    def __init__(self, inputs: int, hidden: int, layers: int, both_ways: bool):
         super().__init__()
-        self.lstm = DPLSTM(inputs, hidden, layers, batch_first=True, bidirectional=True)
+        self.lstm = DPLSTM(inputs, hidden, layers, batch_first=True, bidirectional=both_ways)
 
     def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
         return self.lstm(words)[0]
@@ -62,16 +72,16 @@ class ThreeAxes(nn.Module):
         return self.linear(x.flatten(1, 2)).unflatten(1, x.shape[1:3])
 
 
-class OpacusNetwork(nn.Module):
-    def __init__(self, member: Clc | Bert, labels: Labels):
+class OpacusIntents(nn.Module):
+    """Intents and slots: the table of transitions hangs on the sentence."""
+
+    def __init__(self, case: Case):
         super().__init__()
-        self.inner = member.network(labels)
+        self.inner = case.with_lstms_of(OpacusLstm)
         self.inner.transitions = nn.Identity()
-        self.transitions = AnchoredTransitions(len(labels.tags))
-        if isinstance(member, Clc) and isinstance(self.inner.reader, ClcReader):
-            width = member.word_size + member.filters
-            self.inner.reader.lstms = nn.ModuleList([OpacusLstm(width, member.hidden, member.layers)])
-            self.inner.reader.convolve = ThreeAxes(self.inner.reader.convolve)  # type: ignore[assignment]
+        self.transitions = AnchoredTransitions(len(case.schema.tags))
+        if isinstance(case.member, Clc):
+            self.inner.reader.convolve = ThreeAxes(self.inner.reader.convolve)
 
     def forward(self, batch: Batch) -> Tensor:
         from sottovoce.models.training.networks import crf
@@ -82,8 +92,8 @@ class OpacusNetwork(nn.Module):
         return of_intent + crf.negative_log_likelihood(emissions, self.transitions(sentence), batch.tags, batch.lengths)
 
 
-def opacus_step(member: Clc | Bert, labels: Labels, batch: Batch, ghost: bool) -> Callable[[int], None]:
-    network = OpacusNetwork(member, labels)
+def opacus_step(case: Case, batch: Any, ghost: bool) -> Callable[[int], None]:
+    network = OpacusIntents(case) if case.member.task == "slu" else case.with_lstms_of(OpacusLstm)
     kind: Any = GradSampleModuleFastGradientClipping if ghost else GradSampleModule
     options = {"max_grad_norm": 1.0, "use_ghost_clipping": True} if ghost else {}
     wrapped = kind(network, batch_first=True, loss_reduction="mean", strict=False, **options)

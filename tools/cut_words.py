@@ -25,7 +25,9 @@ from sottovoce.pipelines.local.read_locally import read_utterances
 
 RATE_HZ, SHORTEST_S = 16_000, 0.12
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-SIGNS = {word: str(number) for number, word in enumerate(DIGITS)} | {letter: letter for letter in map(chr, range(97, 123))}
+SIGNS = {word: str(number) for number, word in enumerate(DIGITS)} | {
+    letter: letter for letter in map(chr, range(97, 123))
+}
 
 
 def main() -> None:
@@ -41,7 +43,9 @@ def main() -> None:
     (args.out / "audio").mkdir(parents=True, exist_ok=True)
     names = {part: "public.jsonl" if part == "public" else "words.jsonl" for part in split.values()}
     with contextlib.ExitStack() as opened:
-        files = {name: opened.enter_context((args.out / name).open("w", encoding="utf-8")) for name in set(names.values())}
+        files = {
+            name: opened.enter_context((args.out / name).open("w", encoding="utf-8")) for name in set(names.values())
+        }
         for record in records:
             speech = resample(load(record.audio), RATE_HZ)
             try:

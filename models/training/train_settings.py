@@ -56,7 +56,7 @@ class TrainSettings:
     validation: str | None = None  # other data; or rows of another split; or a share of the data
     validation_split: str | None = None
     validation_share: float = 0.1
-    validation_is_public: bool = False
+    validation_is_public: bool = False  # only then scores stand on the card, and decide when to stop
     patience: int | None = None  # epochs without a better validation score before training stops
 
     checkpoint_steps: int = 100
@@ -76,6 +76,8 @@ class TrainSettings:
             (self.learning_rate > 0, f"learning_rate: {self.learning_rate} is not above 0"),
             (0 <= self.validation_share < 1, "validation_share: must lie in [0, 1)"),
             (self.patience is None or self.patience >= 1, "patience: must be at least 1"),
+            (self.patience is None or self.validation_is_public or not private, "patience: when to stop would be told by "
+             "private examples, which no epsilon covers; validate on public ones (validation, validation_is_public: true)"),
             (self.checkpoint_steps >= 1, "checkpoint_steps: must be at least 1"),
             (self.rows_at_once >= 1, "rows_at_once: must be at least 1"),
             (self.longest_speaker >= 1, "longest_speaker: must be at least 1"),

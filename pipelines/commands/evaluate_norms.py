@@ -16,13 +16,17 @@ NORMS = ("none", "paper", "public", "with_public", "group", "layer")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", required=True, metavar="FILE", help="single words, each an example")
-    parser.add_argument("--public", required=True, metavar="FILE", help="words of nobody, for the statistics that need them")
+    parser.add_argument(
+        "--public", required=True, metavar="FILE", help="words of nobody, for the statistics that need them"
+    )
     parser.add_argument("--test", default="test", metavar="SPLIT", help="(test)")
     parser.add_argument("--norms", nargs="+", choices=NORMS, default=list(NORMS), help="(all)")
     parser.add_argument("--depths", nargs="+", type=int, default=[2, 6], metavar="N", help="(2 6)")
-    parser.add_argument("--epsilons", nargs="+", default=["none", "8", "4", "2", "1"], metavar="E", help="(none 8 4 2 1)")
-    parser.add_argument("--epochs", type=int, default=20, metavar="N", help="(20)")
-    parser.add_argument("--learning-rate", type=float, default=3e-3, metavar="X", help="(0.003)")
+    parser.add_argument(
+        "--epsilons", nargs="+", default=["8", "1", "none", "4", "2"], metavar="E", help="(8 1 none 4 2)"
+    )
+    parser.add_argument("--epochs", type=int, default=12, metavar="N", help="(12)")
+    parser.add_argument("--learning-rate", type=float, default=1e-2, metavar="X", help="(0.01)")
     parser.add_argument("--out", default="norms", metavar="DIR", help="(norms)")
 
 

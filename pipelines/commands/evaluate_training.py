@@ -17,9 +17,9 @@ EXAMPLES = """\
   sottovoce evaluate training --data lm:sgd=sgd.jsonl.gz --data dm:sgd=sgd.jsonl.gz --data am:an4=an4.jsonl
   sottovoce evaluate training --data snips=snips.jsonl.gz --models clc --methods SGD "per example" --out tables
   sottovoce evaluate training --data atis=atis.jsonl.gz --full --out tables_full
-Data are those of the task (slu where none is named) as `sottovoce train` reads them, with `split` (train, test) where somebody has
-split them. --full takes the models of the paper, all the data and 20 epochs, with 8 shadow models a row: it says first how long
-that takes. Every training is kept in --out when it is done: the same command goes on where it was stopped."""
+Data are those of the task (slu where none is named) as `sottovoce train` reads them, with `split` (train, test) where somebody
+has split them. --full takes the models of the paper, all the data and 20 epochs, with 8 shadow models a row, and says first
+how long that takes. Every training is kept in --out when it is done: the same command goes on where it was stopped."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--data", action="append", required=True, metavar="[TASK:]NAME=FILE", help="a data set; may be repeated"
     )
     parser.add_argument("--out", default="training_tables", metavar="DIR", help="(training_tables)")
-    parser.add_argument("--models", nargs="+", metavar="M", help="some of the tasks' models: clc, bert, lstm, ... (all)")
+    parser.add_argument(
+        "--models", nargs="+", metavar="M", help="some of the tasks' models: clc, bert, lstm, ... (all)"
+    )
     parser.add_argument(
         "--methods", nargs="+", metavar="M", help="some of: SGD, 'eDP-SGD, no decay', ... 'per example' (all)"
     )

@@ -1,8 +1,8 @@
 """COMPRISE D2.3, Tables 10 to 12, on speech: how deep a network may be at an epsilon, by what its normalisation looks at.
 
-A network of convolutions (`networks/conv.py`) learns to tell single spoken words apart, each an example. For each epsilon the noise
-is that of Poisson sampling at this epsilon, for every norm alike: what D2.3 claims for `paper`, too, whose figure that holds
-stands beside it. `none` is DPSGD as D2.3 compares with.
+A network of convolutions (`networks/conv.py`) learns to tell single spoken words apart, each an example. For each epsilon the
+noise is that of Poisson sampling at this epsilon, for every norm alike: what D2.3 claims for `paper`, too, whose figure that
+holds stands beside it. `none` is DPSGD as D2.3 compares with.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class NormStudy:
     depths: tuple[int, ...]
     epsilons: tuple[float | None, ...]
     width: int = 32
-    epochs: int = 20
+    epochs: int = 12
     batch_size: int = 256
-    learning_rate: float = 3e-3
+    learning_rate: float = 1e-2
     delta: float = 1e-4
     seed: int = 1
 
@@ -83,14 +83,19 @@ def cells(study: NormStudy, train: Sequence[Any], test: Sequence[Any]) -> Iterat
                     }
 
                 said = "without privacy" if epsilon is None else f"epsilon {epsilon:g}"
-                yield Cell(norm, depth, epsilon, Step(f"{norm}, depth {depth}, {said}", identity_of(*depends), cost_s, work))
+                yield Cell(
+                    norm, depth, epsilon, Step(f"{norm}, depth {depth}, {said}", identity_of(*depends), cost_s, work)
+                )
 
 
 def table(found: Sequence[Cell], kept: KeptSteps) -> str:
     """Words that are not recognised, %: a row for each norm and depth, a column for each epsilon; cells that are done."""
     epsilons = list(dict.fromkeys(cell.epsilon for cell in found))
     heads = ["without privacy" if epsilon is None else f"epsilon {epsilon:g}" for epsilon in epsilons]
-    lines = [f"| norm | depth | {' | '.join(heads)} | epsilon that holds |", "|---|---" + "|---" * (len(epsilons) + 1) + "|"]
+    lines = [
+        f"| norm | depth | {' | '.join(heads)} | epsilon that holds |",
+        "|---|---" + "|---" * (len(epsilons) + 1) + "|",
+    ]
     for norm, depth in dict.fromkeys((cell.norm, cell.depth) for cell in found):
         own = {cell.epsilon: cell for cell in found if (cell.norm, cell.depth) == (norm, depth)}
         done = {epsilon: kept.result(cell.step) for epsilon, cell in own.items() if kept.has(cell.step)}

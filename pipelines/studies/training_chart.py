@@ -39,4 +39,11 @@ def _panel(panel: Any, rows: Sequence[dict[str, Any]], methods: Sequence[str]) -
         mia = row["mia"]
         below, above = mia["auc"] - mia["auc_low"], mia["auc_high"] - mia["auc"]
         colour = f"C{methods.index(row['method'])}"
-        panel.errorbar(row["scores"][row["shown"][0]], mia["auc"], [[below], [above]], color=colour, marker="o", label=row["method"])
+        panel.errorbar(
+            row["scores"][row["shown"][0]],
+            mia["auc"],
+            [[below], [above]],
+            color=colour,
+            marker="o",
+            label=row["method"],
+        )

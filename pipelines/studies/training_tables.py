@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +102,15 @@ def _row(study: TrainingStudy, dataset: str, parts: Parts, model: str, method: s
 
     def step(name: str, examples: list[Any], asked: dict[str, list[Any]], seed: int, tested: bool = False) -> Step:
         cost_s = len(examples) * settings.epochs * study.cost_ms[model] * TIMES_SGD[settings.mode] / 1000
-        depends = (CODE, settings, dataset, seed, name, [row.content for row in examples], [row.content for row in parts.test])
+        depends = (
+            CODE,
+            settings,
+            dataset,
+            seed,
+            name,
+            [row.content for row in examples],
+            [row.content for row in parts.test],
+        )
 
         def work() -> dict[str, Any]:
             return measure(settings, parts, examples, asked, seed, tested)

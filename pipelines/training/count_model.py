@@ -16,12 +16,12 @@ from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.randomness import Secret, fresh_secret
 from sottovoce.models.settings import require
 from sottovoce.models.training.loop.checkpoint import remove_checkpoint, save_checkpoint
-from sottovoce.models.training.loop.export import finite
+from sottovoce.models.training.loop.export import finite, write_card
 from sottovoce.models.training.loop.prepare import Prepared, prepare
 from sottovoce.models.training.loop.start import check_identity, identity
 from sottovoce.models.training.networks.language import keep_vocabulary
 from sottovoce.models.training.ngrams.noisy_counts import CountsModel, count_units, counting_epsilon, counting_z
-from sottovoce.models.training.privacy.card import as_page
+from sottovoce.models.training.privacy.card import in_a_group
 from sottovoce.models.training.tasks.lm import LanguageModelling
 from sottovoce.models.training.train_settings import TrainSettings
 from sottovoce.models.training.units import Units
@@ -72,7 +72,7 @@ def count_model(
     scores = LanguageModelling().scores_of(
         [model.losses(line.words) for line in prepared.validation], prepared.validation
     )
-    card = _card(entry, settings, epsilon, delta, scores)
+    card = _card(entry, settings, prepared, epsilon, delta, scores)
     with places.to_give_away():
         _export(places.model, model, settings, card, origin)
         _write_book(places, entry, "complete")
@@ -94,7 +94,7 @@ def _entry(
         not_protected=(
             "the vocabulary, which is a public list and owes nothing to the data",
             f"n-grams of a {unit} beyond {member.per_unit} of each order are not used at all",
-            "the validation lines, whose score is on the card without being charged",
+            "settings chosen after looking at results on the same data",
         ),
         parameters={"unit": unit, "per_unit": member.per_unit, "z": z, "delta": delta, "n": len(prepared.units)},
         adjacency="add_remove",
@@ -104,13 +104,18 @@ def _entry(
 
 
 def _card(
-    entry: LedgerEntry, settings: TrainSettings, epsilon: float, delta: float, scores: dict[str, float] | None
+    entry: LedgerEntry,
+    settings: TrainSettings,
+    prepared: Prepared,
+    epsilon: float,
+    delta: float,
+    scores: dict[str, float] | None,
 ) -> dict[str, Any]:
     return {
         "mechanism": MECHANISM,
         "task": "lm",
         "unit": settings.protects,
-        "speaker_by_group_privacy": None,
+        "speaker_by_group_privacy": _of_a_speaker(settings, prepared, epsilon, delta),
         "epsilon": epsilon,
         "epsilon_published_formula": None,
         "delta": delta,
@@ -123,8 +128,14 @@ def _card(
         "steps_taken": 1,
         "stopped_early": False,
         "validation": scores,
+        "validation_is_public": settings.validation_is_public,
         "nothing_learnt": LanguageModelling().nothing_learnt(scores) if scores else None,
     }
+
+
+def _of_a_speaker(settings: TrainSettings, prepared: Prepared, epsilon: float, delta: float) -> dict[str, Any] | None:
+    most = prepared.most_of_a_speaker
+    return None if settings.protects == "speaker" or most is None else in_a_group(most, epsilon, delta)
 
 
 def _export(folder: Path, model: Any, settings: TrainSettings, card: dict[str, Any], origin: dict[str, Any]) -> None:
@@ -137,8 +148,7 @@ def _export(folder: Path, model: Any, settings: TrainSettings, card: dict[str, A
     options = dict(spec.options) | keep_vocabulary(spec.make().vocabulary, draft)
     described = {"use": spec.name, **options, "task": "lm", "labels": {}, "origin": origin}
     (draft / "model.json").write_text(json.dumps(described, indent=2) + "\n")
-    (draft / "privacy_card.json").write_text(json.dumps(finite(card), indent=2) + "\n")
-    (draft / "PRIVACY_CARD.md").write_text(as_page(card))
+    write_card(draft, card)
     shutil.rmtree(folder, ignore_errors=True)
     os.replace(draft, folder)
 

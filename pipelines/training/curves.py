@@ -88,7 +88,10 @@ class Curves:
         print(f"done in {seconds:.0f} s: {card['steps_taken']} of {card['steps_planned']} steps{stop}")
         print(f"epsilon that holds, per {card['unit']}: {figure(card['epsilon'])}")
         if card["nothing_learnt"]:
-            print(
-                f"warning: the model learnt nothing: {card['nothing_learnt']}. More data, epochs or epsilon is the cure"
+            why = (
+                f": {card['nothing_learnt']}"
+                if sys.stdout.isatty()
+                else " (why stands in done.json of the private folder)"
             )
+            print(f"warning: the model learnt nothing{why}. More data, epochs or epsilon is the cure")
         print(f"model with its privacy card: {model}")

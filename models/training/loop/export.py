@@ -15,7 +15,7 @@ from torch import nn
 from sottovoce.models.errors import RunError
 from sottovoce.models.settings import Spec, read_spec
 from sottovoce.models.training.ngrams.backoff import read_arpa
-from sottovoce.models.training.privacy.card import as_page
+from sottovoce.models.training.privacy.card import as_page, published
 from sottovoce.models.training.tasks import task_of
 from sottovoce.models.training.tasks.task import Task
 
@@ -50,10 +50,15 @@ def export_model(
     options = dict(member.options) | made.keep_beside(network, draft)
     model = {"use": member.name, **options, "task": made.task, "labels": asdict(labels), "origin": origin}
     (draft / "model.json").write_text(json.dumps(model, indent=2) + "\n")
-    (draft / "privacy_card.json").write_text(json.dumps(finite(privacy_card), indent=2, allow_nan=False) + "\n")
-    (draft / "PRIVACY_CARD.md").write_text(as_page(privacy_card))
+    write_card(draft, privacy_card)
     shutil.rmtree(folder, ignore_errors=True)
     os.replace(draft, folder)
+
+
+def write_card(folder: Path, privacy_card: dict[str, Any]) -> None:
+    shown = published(privacy_card)
+    (folder / "privacy_card.json").write_text(json.dumps(finite(shown), indent=2, allow_nan=False) + "\n")
+    (folder / "PRIVACY_CARD.md").write_text(as_page(shown))
 
 
 def load_trained(folder: str | Path) -> TrainedModel:

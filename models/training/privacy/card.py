@@ -50,7 +50,7 @@ def parameters(plan: Plan) -> dict[str, Any]:
 
 
 def card(plan: Plan, prepared: Prepared, progress: Progress, noise_source: str) -> dict[str, Any]:
-    """Everything that may stand beside the published model."""
+    """Everything that there is to say; `published` is what may stand beside the model."""
     settings, sound, claimed = plan.settings, plan.sound(), plan.claimed()
     return {
         "mechanism": MECHANISMS[settings.mode],
@@ -71,8 +71,17 @@ def card(plan: Plan, prepared: Prepared, progress: Progress, noise_source: str) 
         "task": settings.task,
         "publishes": task_of(settings.task).publishes,
         "validation": progress.history[-1] if progress.history else None,
+        "validation_is_public": settings.validation_is_public,
         "nothing_learnt": _nothing_learnt(plan, progress),
     }
+
+
+def published(values: dict[str, Any]) -> dict[str, Any]:
+    """What may stand beside the model. Scores on private examples are exact and charged to nobody: whoever knows all of them
+    but one could tell that one from a score. They stay in the private folder."""
+    if values["validation_is_public"] or values["validation"] is None:
+        return values
+    return {**values, "validation": None, "nothing_learnt": None, "validation_kept_back": True}
 
 
 def as_page(values: dict[str, Any]) -> str:
@@ -101,6 +110,8 @@ def as_page(values: dict[str, Any]) -> str:
     ]
     if values["validation"]:
         lines.append("* Validation: " + in_words(values["validation"]))
+    if values.get("validation_kept_back"):
+        lines.append("* Validation: on private examples, whose scores stay with the owner of the data")
     if values["nothing_learnt"]:
         lines.append(f"* **It learnt nothing**: {values['nothing_learnt']}")
     for title, key in (("Assumptions", "assumptions"), ("Not protected", "not_protected")):
@@ -122,8 +133,12 @@ def _of_a_speaker(plan: Plan, prepared: Prepared) -> dict[str, Any] | None:
     sound = plan.sound()
     if plan.settings.protects == "speaker" or sound is None or prepared.most_of_a_speaker is None:
         return None
-    epsilon, delta = of_a_group(sound.epsilon, plan.delta, prepared.most_of_a_speaker)
-    return {"examples_at_most": prepared.most_of_a_speaker, "epsilon": epsilon, "delta": delta}
+    return in_a_group(prepared.most_of_a_speaker, sound.epsilon, plan.delta)
+
+
+def in_a_group(examples: int, epsilon: float, delta: float) -> dict[str, Any]:
+    epsilon, delta = of_a_group(epsilon, delta, examples)
+    return {"examples_at_most": examples, "epsilon": epsilon, "delta": delta}
 
 
 def _says(plan: Plan, epsilon: float) -> str:
@@ -153,8 +168,6 @@ def _not_protected(plan: Plan, prepared: Prepared) -> tuple[str, ...]:
         said.append(f"examples of a speaker beyond the first {settings.longest_speaker} are not used at all")
     if plan.mixing > 1:
         said.append("what the published formula claims: its clipping does not bound statistics over private rows")
-    if prepared.validation and not settings.validation_is_public:
-        said.append("the validation examples: their scores are shown, and decide when to stop, without being charged")
     said.append("training losses and logs, which are exact: they belong with the data and not with the model")
     said.append("settings chosen after looking at results on the same data")
     return tuple(said)
@@ -167,6 +180,10 @@ def _own_assumptions(plan: Plan, prepared: Prepared) -> tuple[str, ...]:
     ]
     if not task_of(plan.settings.task).declared(plan.settings):
         said[0] += ", though read from the data here"
+    if group := _of_a_speaker(plan, prepared):
+        said.append(f"the largest number of examples of one speaker, {group['examples_at_most']}, is public")
+    if prepared.validation and not plan.settings.validation_is_public:
+        said.append("validation examples are not trained on, and their scores are published nowhere")
     if plan.settings.patience is not None:
         said.append("the figure is that of all planned steps, however early training stopped")
     return tuple(said)

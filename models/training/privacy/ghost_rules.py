@@ -26,6 +26,10 @@ from sottovoce.models.training.networks.norms import Affine
 from sottovoce.models.training.rounding import diagonal_lengths, gamma, lengths, place_lengths, tiny
 
 
+TOUCH = 16  # multiplications that take as long as it takes to write a number and to read it again
+KEEP = 1 << 23  # numbers of a layer's gradients, of all units of a pass, that may be held at once
+
+
 class Factor(Protocol):
     def square_norms(self) -> Tensor:
         """[units]: an upper bound of the squared norm of what `add_weighted` adds for each unit at weight 1."""
@@ -115,6 +119,23 @@ class Direct:
         return Direct(self.gradients + other.gradients)
 
 
+@dataclass
+class Taps:
+    """The gradient of each unit itself, by the taps of a kernel: [taps, units, outputs, inputs]. Added as it is."""
+
+    gradients: Tensor
+
+    def square_norms(self) -> Tensor:
+        return torch.stack([lengths(tap.flatten(1)).square() for tap in self.gradients]).sum(0)
+
+    def add_weighted(self, weights: Tensor, total: Tensor) -> None:
+        for place, tap in enumerate(self.gradients):
+            total[:, :, place].add_(torch.tensordot(weights, tap, dims=1))
+
+    def joined(self, other: Taps) -> Taps:
+        return Taps(self.gradients + other.gradients)
+
+
 Rule = Callable[[Any, tuple[Any, ...], Tensor, int], Iterator[tuple[Tensor, Factor]]]
 
 
@@ -182,30 +203,59 @@ def _transposed_linear(layer: Any, seen: tuple[Any, ...], gradient: Tensor, r: i
 
 def _convolution(layer: Any, seen: tuple[Any, ...], gradient: Tensor, r: int) -> Iterator[tuple[Tensor, Factor]]:
     """A product over the places of the output, of what the kernel lies on there; groups are products of their own."""
-    patches = _patches(layer, seen[0].detach())  # [rows, inputs * kernel, places]
     b = gradient.detach().flatten(2)
-    ways = [
-        Outer(_places(a.mT, r), _places(part.mT, r))
-        for a, part in zip(patches.chunk(layer.groups, 1), b.chunk(layer.groups, 1), strict=True)
-    ]
-    yield layer.weight, Grouped(ways)
+    if isinstance(layer, nn.Conv1d) and _is_multiplied_out(layer, b):
+        yield layer.weight, Taps(_by_taps(layer, seen[0].detach(), b, r))
+    else:
+        yield layer.weight, _of_patches(layer, seen[0].detach(), b, r)
     if layer.bias is not None:
         yield layer.bias, Direct(_places(b.mT, r).sum(1))
 
 
+def _is_multiplied_out(layer: nn.Conv1d, b: Tensor) -> bool:
+    """Where units have many places, their own gradients are less work than products of all places with each other."""
+    (rows, outputs, places), inputs = b.shape, layer.weight[0].numel()
+    less = places * places * (inputs + outputs) >= inputs * outputs * min(places, TOUCH)
+    return less and layer.groups == 1 and rows * layer.weight.numel() <= KEEP
+
+
+def _by_taps(layer: nn.Conv1d, x: Tensor, b: Tensor, r: int) -> Tensor:
+    """[taps, units, outputs, inputs]: a product for each place in the kernel, without a copy of what the kernel lies on."""
+    x, wide = nn.functional.pad(x, _edges(layer)[0]), b.dtype == torch.float64
+    x, b = (x, b) if wide else (x.float(), b.float())
+    reach, [step], [apart] = (b.shape[2] - 1) * layer.stride[0] + 1, layer.stride, layer.dilation
+    taps = x.new_empty(layer.kernel_size[0], len(b), b.shape[1], x.shape[1])
+    for tap, product in enumerate(taps):
+        torch.bmm(b, x[:, :, tap * apart : tap * apart + reach : step].mT, out=product)
+    return taps.unflatten(1, (-1, r)).sum(2) if r > 1 else taps
+
+
+def _of_patches(layer: Any, x: Tensor, b: Tensor, r: int) -> Grouped:
+    patches = _patches(layer, x)  # [rows, inputs * kernel, places]
+    ways = [
+        Outer(_places(a.mT, r), _places(part.mT, r))
+        for a, part in zip(patches.chunk(layer.groups, 1), b.chunk(layer.groups, 1), strict=True)
+    ]
+    return Grouped(ways)
+
+
 def _patches(layer: nn.Conv1d | nn.Conv2d, x: Tensor) -> Tensor:
     sizes: list[tuple[int, ...]] = [layer.kernel_size, layer.dilation, layer.stride]
-    if layer.padding_mode != "zeros":
-        raise SettingsError([f"mode: per_example: padding_mode {layer.padding_mode} has no rule; allowed: zeros"])
-    if isinstance(layer.padding, str):
-        whole = [d * (k - 1) if layer.padding == "same" else 0 for k, d in zip(*sizes[:2], strict=True)]
-        edges = [(size // 2, size - size // 2) for size in whole]
-    else:
-        edges = [(int(size), int(size)) for size in layer.padding]
-    x = nn.functional.pad(x, [edge for pair in reversed(edges) for edge in pair])
+    x = nn.functional.pad(x, [edge for pair in reversed(_edges(layer)) for edge in pair])
     if x.dim() == 3:
         x, sizes = x.unsqueeze(2), [(1, *size) for size in sizes]
     return nn.functional.unfold(x, sizes[0], sizes[1], 0, sizes[2])
+
+
+def _edges(layer: nn.Conv1d | nn.Conv2d) -> list[tuple[int, int]]:
+    """Zeros before and after, along each axis."""
+    if layer.padding_mode != "zeros":
+        raise SettingsError([f"mode: per_example: padding_mode {layer.padding_mode} has no rule; allowed: zeros"])
+    if isinstance(layer.padding, str):
+        reach: Any = zip(layer.kernel_size, layer.dilation, strict=True)
+        whole = [d * (k - 1) if layer.padding == "same" else 0 for k, d in reach]
+        return [(size // 2, size - size // 2) for size in whole]
+    return [(int(size), int(size)) for size in layer.padding]
 
 
 def _group_norm(

@@ -66,8 +66,13 @@ def test_a_test_set_that_is_sorted_by_intent_is_not_cut_to_its_first_intents(tmp
 
 @pytest.mark.parametrize(
     ("flags", "word"),
-    [(["--methods", "magic"], "not known"), (["--lira", "3"], "even"), (["--data", "nothing"], "NAME=FILE"),
-     (["--data", "tts:a=b"], "no study"), (["--models", "conv"], "none is a model")],
+    [
+        (["--methods", "magic"], "not known"),
+        (["--lira", "3"], "even"),
+        (["--data", "nothing"], "NAME=FILE"),
+        (["--data", "tts:a=b"], "no study"),
+        (["--models", "conv"], "none is a model"),
+    ],
 )
 def test_what_cannot_be_measured_is_refused(command, capsys, flags, word):
     assert main([*command, *flags]) == 2

@@ -163,7 +163,7 @@ def test_a_loss_that_is_no_number_stops_keeps_the_last_good_checkpoint_and_recor
 
 
 def test_it_stops_early_and_still_reports_the_whole_budget(tmp_path, data):
-    changes = {"patience": 1, "epochs": 6, "learning_rate": 1e-9, "validation_share": 0.3}
+    changes = {"patience": 1, "validation_is_public": True, "epochs": 6, "learning_rate": 1e-9, "validation_share": 0.3}
     assert main(arguments(tmp_path, data, **changes)) == 0
     card = json.loads((tmp_path / "trained/model/privacy_card.json").read_text())
     assert card["stopped_early"] and card["steps_taken"] < card["steps_planned"]

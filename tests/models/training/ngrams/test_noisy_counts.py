@@ -100,7 +100,8 @@ def test_counted_lines_become_a_model_that_pocketsphinx_decodes_with(tmp_path, c
     order = counting(tmp_path, rows)
     assert main(order) == 0
     card = json.loads((tmp_path / "out/model/privacy_card.json").read_text())
-    assert card["epsilon"] <= 8.0 and card["unit"] == "example" and card["validation"]["perplexity"] > 1
+    assert card["epsilon"] <= 8.0 and card["unit"] == "example" and card["validation"] is None
+    assert json.loads((tmp_path / "out/private/done.json").read_text())["validation"]["perplexity"] > 1
     assert main(order) == 1 and "spend the budget twice" in capsys.readouterr().err
     (tmp_path / "lines.txt").write_text("what is the balance\n")
     assert main(["predict", "--model", str(tmp_path / "out/model"), "--input", str(tmp_path / "lines.txt")]) == 0
