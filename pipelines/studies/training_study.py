@@ -62,15 +62,15 @@ QUICK = {
         test_examples=300,
     ),
     "lm": TrainingStudy(
-        settings=_quick(task="lm", epochs=10),
+        settings=_quick(task="lm", epochs=8),
         models={"lstm": {"use": "lstm", "hidden": 64, "word_size": 32, "size": 2000, "longest": 24}},
         cost_ms={"lstm": 1.5},
         scores=SCORES["lm"],
-        target_examples=1280,
+        target_examples=640,
         test_examples=300,
     ),
     "am": TrainingStudy(
-        settings=_quick(task="am", epochs=40, batch_size=32, learning_rate=3e-3),
+        settings=_quick(task="am", epochs=25, batch_size=32, learning_rate=3e-3),
         models={"conv": {"use": "conv", "depth": 3, "width": 48, "longest_s": 6.0}},
         cost_ms={"conv": 2.5},
         scores=SCORES["am"],
@@ -78,7 +78,7 @@ QUICK = {
         test_examples=100,
     ),
     "dm": TrainingStudy(
-        settings=_quick(task="dm", epochs=15, learning_rate=3e-3),
+        settings=_quick(task="dm", epochs=8, learning_rate=1e-2),
         models={"turns": {"use": "turns", "hidden": 48, "word_size": 32, "buckets": 2000, "longest": 24, "longest_turn": 16}},
         cost_ms={"turns": 1.5},
         scores=SCORES["dm"],

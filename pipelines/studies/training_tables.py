@@ -85,10 +85,10 @@ def split(path: Path, study: TrainingStudy) -> Parts:
     # drawn, not the first ones: a file may be sorted
     order, tested = draw.permutation(len(train)), draw.permutation(len(test))[: study.test_examples]
     size = min(study.target_examples or len(train), len(train) // 4)
-    quarters = [[train[row] for row in order[part * size : (part + 1) * size]] for part in range(4)]
-    made = [task.canary(quarters[3], draw) for _ in range(study.canaries + CANDIDATES)] if study.canaries else []
+    target, unseen, shadow, rest = ([train[row] for row in order[part * size : (part + 1) * size]] for part in range(4))
+    made = [task.canary(rest, draw) for _ in range(study.canaries + CANDIDATES)] if study.canaries else []
     return Parts(
-        *quarters, [test[row] for row in tested], task.schema(train, study.settings),
+        target, unseen, shadow, rest, [test[row] for row in tested], task.schema(train, study.settings),
         made[: study.canaries], made[study.canaries :],
     )  # fmt: skip
 

@@ -25,7 +25,6 @@ from sottovoce.models.training.networks.lstm import Recurrence, states_before
 from sottovoce.models.training.networks.norms import Affine
 from sottovoce.models.training.rounding import diagonal_lengths, gamma, lengths, place_lengths, tiny
 
-
 TOUCH = 16  # multiplications that take as long as it takes to write a number and to read it again
 KEEP = 1 << 23  # numbers of a layer's gradients, of all units of a pass, that may be held at once
 
