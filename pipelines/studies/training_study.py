@@ -46,7 +46,7 @@ def _full(**changed: Any) -> TrainSettings:
 SCORES = {
     "slu": ("ser", "intent_accuracy", "slot_f1"),
     "lm": ("perplexity", "unigram_perplexity"),
-    "am": ("letter_errors", "errors_elsewhere"),
+    "am": ("letter_errors", "word_errors", "errors_elsewhere"),
     "dm": ("error", "majority_error"),
 }
 QUICK = {

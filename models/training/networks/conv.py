@@ -75,7 +75,7 @@ class ConvNetwork(nn.Module):
         )
         self.norms = nn.ModuleList(Norm(options.width, options.norm) for _ in range(options.depth + 1))
         self.last = nn.Conv1d(options.width, labels, 1)
-        self.whole = options.whole
+        self.whole, self.space = options.whole, options.alphabet.find(" ") + 1  # 0: words are not told apart
 
     def scores(self, batch: NamedBatch) -> tuple[Tensor, Tensor]:
         """(log probabilities [rows, frames, labels], how many frames each row has)."""

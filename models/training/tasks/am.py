@@ -103,7 +103,7 @@ class Recognition(Task):
     def evaluate(
         self, network: ConvNetwork, rows: Sequence[Any], examples: Sequence[SpokenText], schema: NoNames
     ) -> dict[str, float]:
-        """Errors over letters. `errors_elsewhere` are those of the same answers against the text of the next recording:
+        """Errors over letters, and over words where the alphabet has a space. `errors_elsewhere` are those of the same answers against the text of the next recording:
         what a model gets right that does not listen."""
         answers, said = self._answers(network, rows), [row["letters"].tolist() for row in rows]
         letters = max(sum(map(len, said)), 1)
@@ -111,7 +111,12 @@ class Recognition(Task):
             sum(_distance(wanted, answer) for wanted, answer in zip(texts, answers, strict=True)) / letters
             for texts in (said, said[1:] + said[:1])
         )
-        return {"letter_errors": errors, "errors_elsewhere": elsewhere, "examples": len(rows)}
+        found = {"letter_errors": errors, "errors_elsewhere": elsewhere, "examples": len(rows)}
+        if network.space:
+            texts, heard = ([_words(one, network.space) for one in many] for many in (said, answers))
+            wrong = sum(_distance(wanted, answer) for wanted, answer in zip(texts, heard, strict=True))
+            found["word_errors"] = wrong / max(sum(map(len, texts)), 1)
+        return found
 
     def nothing_learnt(self, scores: Mapping[str, float]) -> str | None:
         if scores["letter_errors"] < 0.95 * scores["errors_elsewhere"]:
@@ -183,8 +188,18 @@ def _heard(audio: Any) -> np.ndarray:
     return ((bands - bands.mean(0)) / (bands.std(0) + 1e-5)).astype(np.float32)
 
 
-def _distance(wanted: Sequence[int], given: Sequence[int]) -> int:
-    """Letters to insert, delete or change."""
+def _words(letters: Sequence[int], space: int) -> list[tuple[int, ...]]:
+    words: list[list[int]] = [[]]
+    for letter in letters:
+        if letter == space:
+            words.append([])
+        else:
+            words[-1].append(letter)
+    return [tuple(word) for word in words if word]
+
+
+def _distance(wanted: Sequence[Any], given: Sequence[Any]) -> int:
+    """Letters (or words) to insert, delete or change."""
     row = list(range(len(given) + 1))
     for place, letter in enumerate(wanted, 1):
         diagonal, row[0] = row[0], place

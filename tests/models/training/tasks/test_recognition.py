@@ -201,3 +201,11 @@ def test_an_acoustic_model_is_trained_on_recordings_and_hears(tmp_path, capsys):
     traced, bands = torch.export.load(tmp_path / "am.pt2").module(), torch.zeros(2, 50, BANDS)
     scores, frames = traced({"bands": bands}, {"bands": torch.tensor([50, 31])})
     assert frames.tolist() == [17, 11] and scores.exp().sum(-1)[0].tolist() == pytest.approx([1.0] * 17, abs=1e-4)
+
+
+def test_words_are_counted_where_the_alphabet_has_a_space():
+    network, task = ConvModel(depth=1, width=4, alphabet="ab ").network(None), Recognition()
+    task._answers = lambda network, rows: [[1, 3, 2], [2]]
+    rows = [{"letters": np.array(letters)} for letters in ([1, 3, 2], [1, 3, 2])]
+    scores = task.evaluate(network, rows, [None] * 2, None)
+    assert scores["word_errors"] == 0.25 and scores["letter_errors"] == pytest.approx(2 / 6)
