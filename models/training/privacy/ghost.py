@@ -3,7 +3,7 @@
 The weights are held fixed, so the backward pass stops at the outputs of the layers and computes no weight gradient at
 all. From each layer's input a and the gradient b of the loss by its output follow, without a gradient per example ever being
 stored, the norm of each example's gradient (Gram trick: |sum_t b_t a_t'|^2 = sum_st (a_s.a_t)(b_s.b_t), Li et al. 2022)
-and then the sum of the clipped gradients as one product. Norms are rounded up (`ghost_rules`): what a unit adds is never
+and then the sum of the clipped gradients as one product. Norms are rounded up (`ghost_factors`): what a unit adds is never
 longer than the clipping norm, however its terms cancel.
 
 A unit may own several rows of the batch (all sentences of a speaker): rows of one unit stand together, and the unit's
@@ -25,7 +25,8 @@ from sottovoce.models.errors import SettingsError
 from sottovoce.models.training.batches import AnyBatch
 from sottovoce.models.training.networks.crf import Transitions
 from sottovoce.models.training.networks.lstm import Recurrence
-from sottovoce.models.training.privacy.ghost_rules import RULES, RULES_BY_NAME, Factor, rule_for
+from sottovoce.models.training.privacy.ghost_factors import Factor
+from sottovoce.models.training.privacy.ghost_rules import RULES, RULES_BY_NAME, rule_for
 
 ROUNDING = 2.0**-22  # more than a weight can grow when it becomes a number of single precision
 

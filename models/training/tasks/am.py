@@ -103,8 +103,8 @@ class Recognition(Task):
     def evaluate(
         self, network: ConvNetwork, rows: Sequence[Any], examples: Sequence[SpokenText], schema: NoNames
     ) -> dict[str, float]:
-        """Errors over letters, and over words where the alphabet has a space. `errors_elsewhere` are those of the same answers against the text of the next recording:
-        what a model gets right that does not listen."""
+        """Errors over letters, and over words where the alphabet has a space. `errors_elsewhere` are those of the same answers
+        against the text of the next recording: what a model gets right that does not listen."""
         answers, said = self._answers(network, rows), [row["letters"].tolist() for row in rows]
         letters = max(sum(map(len, said)), 1)
         errors, elsewhere = (

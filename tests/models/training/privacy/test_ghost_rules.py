@@ -12,7 +12,7 @@ import torch
 
 from sottovoce.models.training.privacy.flat import FlatGradients
 from sottovoce.models.training.privacy.ghost import clipping_weights
-from sottovoce.models.training.privacy.ghost_rules import Direct, Lookup, Outer
+from sottovoce.models.training.privacy.ghost_factors import Direct, Lookup, Outer, Taps
 
 CLIP = 1.0
 
@@ -124,3 +124,13 @@ def test_a_micro_batch_is_clipped_to_no_more_than_the_clipping_norm(scale):
     flat.clip(CLIP, None)
     length = float(torch.linalg.vector_norm(flat.vector, dtype=torch.float64))
     assert length <= CLIP and (scale < 1 or length > 0.999 * CLIP)
+
+
+@pytest.mark.parametrize("scale", [1e-18, 1.0, 1e15])
+def test_kernels_that_are_multiplied_out_are_no_longer_than_their_bound(scale):
+    torch.manual_seed(0)
+    for size in (8, 64):  # the longer ones are measured by blocks
+        factor = Taps(scale * torch.randn(3, 1, size, size))
+        exact = float(torch.linalg.vector_norm(factor.gradients, dtype=torch.float64))
+        assert exact * (1 - 1e-12) <= float(factor.square_norms().sqrt()) <= exact * 1.01
+        assert added(factor, (size, size, 3)) <= CLIP

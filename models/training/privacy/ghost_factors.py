@@ -1,0 +1,152 @@
+"""A unit's gradient in factors that are multiplied out per unit only where that is less work.
+
+Norms are upper bounds, because a sum that cancels loses in rounding what clipping needs to know. With A_t = |a_t|,
+B_t = |b_t|, L = sum_t A_t B_t and g_n of `rounding`: the Gram trick errs by at most (g_in + g_out + g_4) L^2 where its terms
+are added up in double precision, a product over places by g_T L, and adding the clipped gradient to the total by another
+g_T L. All of this is added to what was computed; the diagonals know L.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from sottovoce.models.training.rounding import diagonal_lengths, gamma, lengths, place_lengths, tiny
+
+
+class Factor(Protocol):
+    def square_norms(self) -> Tensor:
+        """[units]: an upper bound of the squared norm of what `add_weighted` adds for each unit at weight 1."""
+
+    def add_weighted(self, weights: Tensor, total: Tensor) -> None:
+        """Add the sum over units of weight times gradient to `total`, which has the shape of the parameter."""
+
+    def joined(self, other: Any) -> Factor:
+        """The same layer was used twice: one gradient, of both uses."""
+
+
+@dataclass
+class Outer:
+    """gradient = sum over places of b a', with a [units, places, inputs] and b [units, places, outputs]."""
+
+    a: Tensor
+    b: Tensor
+    transposed: bool = False
+
+    def square_norms(self) -> Tensor:
+        places, inputs, outputs = self.a.shape[1], self.a.shape[2], self.b.shape[2]
+        if places * (inputs + outputs) >= inputs * outputs:
+            product = lengths(torch.bmm(self.b.mT, self.a).flatten(1))
+            error = gamma(places, self.a) * (place_lengths(self.a) * place_lengths(self.b)).sum(1)
+            return (product + 2 * error + places * math.sqrt(inputs * outputs) * tiny(self.a)).square()
+        of_a, of_b = torch.bmm(self.a, self.a.mT), torch.bmm(self.b, self.b.mT)
+        a, b = diagonal_lengths(of_a, inputs), diagonal_lengths(of_b, outputs)
+        mass = (a * b).sum(1)
+        square = of_a.mul_(of_b).sum((1, 2), dtype=torch.float64)
+        square += gamma(inputs + outputs + 4, self.a) * mass.square()
+        square += tiny(self.a) * (inputs * b.sum(1).square() + outputs * a.sum(1).square() + places * places)
+        return (square.clamp_min_(0).sqrt_() + gamma(places, self.a) * mass).square()
+
+    def add_weighted(self, weights: Tensor, total: Tensor) -> None:
+        narrow_a = self.a.shape[2] < self.b.shape[2]
+        a = (self.a * weights[:, None, None] if narrow_a else self.a).flatten(0, 1)
+        b = (self.b if narrow_a else self.b * weights[:, None, None]).flatten(0, 1)
+        total.addmm_(a.mT, b) if self.transposed else total.addmm_(b.mT, a)
+
+    def joined(self, other: Outer) -> Outer:
+        return Outer(torch.cat([self.a, other.a], 1), torch.cat([self.b, other.b], 1), self.transposed)
+
+
+@dataclass
+class Lookup:
+    """gradient row v = sum over places with id v of b; ids [units, places], b [units, places, width]."""
+
+    ids: Tensor
+    b: Tensor
+    rows: int
+
+    def square_norms(self) -> Tensor:
+        places, width = self.ids.shape[1], self.b.shape[2]
+        if places * places > self.rows * width:
+            units = len(self.ids)
+            shifted = self.ids + self.rows * torch.arange(units, device=self.ids.device).unsqueeze(1)
+            table = self.b.new_zeros(units * self.rows, width).index_add_(0, shifted.flatten(), self.b.flatten(0, 1))
+            error = gamma(places, self.b) * place_lengths(self.b).sum(1)
+            return (lengths(table.view(units, -1)) + 2 * error).square()
+        same = self.ids.unsqueeze(1) == self.ids.unsqueeze(2)
+        gram = torch.bmm(self.b, self.b.mT)
+        mass = diagonal_lengths(gram, width).sum(1)
+        square = gram.mul_(same).sum((1, 2), dtype=torch.float64)
+        square += gamma(width + 4, self.b) * mass.square() + places * places * width * tiny(self.b)
+        return (square.clamp_min_(0).sqrt_() + gamma(places, self.b) * mass).square()
+
+    def add_weighted(self, weights: Tensor, total: Tensor) -> None:
+        total.index_add_(0, self.ids.flatten(), (self.b * weights[:, None, None]).flatten(0, 1))
+
+    def joined(self, other: Lookup) -> Lookup:
+        return Lookup(torch.cat([self.ids, other.ids], 1), torch.cat([self.b, other.b], 1), self.rows)
+
+
+@dataclass
+class Direct:
+    """The gradient of each unit itself, where it is small: [units, *shape]. It is added as it is: nothing to bound."""
+
+    gradients: Tensor
+
+    def square_norms(self) -> Tensor:
+        return lengths(self.gradients.flatten(1)).square()
+
+    def add_weighted(self, weights: Tensor, total: Tensor) -> None:
+        total.add_(torch.tensordot(weights, self.gradients, dims=1))
+
+    def joined(self, other: Direct) -> Direct:
+        return Direct(self.gradients + other.gradients)
+
+
+@dataclass
+class Taps:
+    """The gradient of each unit itself, by the taps of a kernel: [taps, units, outputs, inputs]. Added as it is."""
+
+    gradients: Tensor
+
+    def square_norms(self) -> Tensor:
+        return torch.stack([lengths(tap.flatten(1)).square() for tap in self.gradients]).sum(0)
+
+    def add_weighted(self, weights: Tensor, total: Tensor) -> None:
+        for place, tap in enumerate(self.gradients):
+            total[:, :, place].add_(torch.tensordot(weights, tap, dims=1))
+
+    def joined(self, other: Taps) -> Taps:
+        return Taps(self.gradients + other.gradients)
+
+
+@dataclass
+class BothWays:
+    """A parameter whose first axis is the direction."""
+
+    ways: list[Outer]
+
+    def square_norms(self) -> Tensor:
+        return torch.stack([way.square_norms() for way in self.ways]).sum(0)
+
+    def add_weighted(self, weights: Tensor, total: Tensor) -> None:
+        for way, part in zip(self.ways, total, strict=True):
+            way.add_weighted(weights, part)
+
+    def joined(self, other: BothWays) -> BothWays:
+        return BothWays([mine.joined(theirs) for mine, theirs in zip(self.ways, other.ways, strict=True)])
+
+
+@dataclass
+class Grouped(BothWays):
+    """A convolution's weight: outputs of one group together, whatever the shape of the kernel."""
+
+    def add_weighted(self, weights: Tensor, total: Tensor) -> None:
+        super().add_weighted(weights, total.view(len(self.ways), -1, total[0].numel()))
+
+    def joined(self, other: BothWays) -> Grouped:
+        return Grouped(super().joined(other).ways)
