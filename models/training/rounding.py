@@ -26,7 +26,7 @@ def lengths(vectors: Tensor) -> Tensor:
     """[units]: squares of single precision neither vanish nor overflow in double precision; long ones go by blocks."""
     units, size = vectors.shape
     if size >= 4 * BLOCK and size % BLOCK == 0 and vectors.dtype == torch.float32:
-        blocks = torch.linalg.vector_norm(vectors.view(units, -1, BLOCK), dim=2).double().square().sum(1)
+        blocks = torch.linalg.vector_norm(vectors.reshape(units, -1, BLOCK), dim=2).double().square().sum(1)
         return _upwards(blocks, BLOCK, vectors, of_them=size)
     return torch.linalg.vector_norm(vectors, dim=1, dtype=torch.float64)
 

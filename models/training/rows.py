@@ -132,6 +132,8 @@ def _of_lines(file: Path) -> Iterator[Row]:
             if not isinstance(row, dict):
                 raise CorpusError(f"{file.name}: line {number}: not a JSON object")
             audio = row.get("audio", row.get("audio_filepath"))
+            if "speaker" not in row and row.get("speaker_id") is not None:  # as manifests call them
+                row["speaker"] = row["speaker_id"]
             if isinstance(audio, str):  # beside the file that names it
                 row["audio"] = str(file.parent / audio)
             yield Source(file.name, number), row

@@ -18,6 +18,7 @@ from sottovoce.models.records import Source
 from sottovoce.models.training.networks.words import bucket_of
 from sottovoce.models.training.rows import Row
 from sottovoce.models.training.tasks.task import Corpus, Fault, Task
+from sottovoce.models.training.units import join_people
 
 if TYPE_CHECKING:
     from sottovoce.models.training.batches import NamedBatch
@@ -71,10 +72,9 @@ class DialogueManagement(Task):
             _, known, speakers = found.setdefault(name, (source, [], set()))
             known += turns
             speakers |= {str(row["speaker"])} if row.get("speaker") is not None else set()
-        dialogues = [
-            Dialogue(tuple(turns), source, "+".join(sorted(speakers)) or None)
-            for source, turns, speakers in found.values()
-        ]
+        # whoever talks in two dialogues makes one unit of them: nobody may be in two units
+        whose = join_people((name, person) for name, (_, _, people) in found.items() for person in sorted(people))
+        dialogues = [Dialogue(tuple(turns), source, whose.get(name)) for name, (source, turns, _) in found.items()]
         usable = [dialogue for dialogue in dialogues if any(dialogue.following)]
         return Corpus(usable, len(dialogues) - len(usable))
 

@@ -65,3 +65,23 @@ def test_speakers_with_all_they_said_are_counted_and_the_rest_is_never_seen(tmp_
     rows = [{"text": f"line {at}", "speaker": f"s{at % 2}"} for at in range(100)]
     found = prepared(tmp_path, "lm", rows)
     assert found.settings.unit == "speaker" and [len(unit) for unit in found.units] == [32, 32]
+
+
+def test_nobody_is_in_two_units_however_many_they_talk_to(tmp_path):
+    """Named by who takes part, two dialogues of one person would be two units, and leaving that person out would move both."""
+    pairs = [("anna", "bo"), ("anna", "cleo"), ("dan", "eve")]
+    turns = [
+        {"dialogue_id": f"d{at}", "text": f"turn {number}", "intent": f"act {number}", "speaker": person}
+        for at, people in enumerate(pairs)
+        for number, person in enumerate([*people, people[0]])
+    ]
+    found = prepared(tmp_path, "dm", turns)
+    assert found.settings.unit == "speaker" and [len(unit) for unit in found.units] == [2, 1]
+    of_anna = [at for at, people in enumerate(pairs) if "anna" in people]
+    assert len({"+".join(sorted(pairs[at])) for at in of_anna}) == 2  # the weakened rule
+    assert sum(bool(set(unit) & set(of_anna)) for unit in found.units) == 1
+
+
+def test_speakers_are_known_by_either_name(tmp_path):
+    rows = [{"text": f"line {at}", "speaker_id": f"s{at % 3}"} for at in range(9)]
+    assert len(prepared(tmp_path, "lm", rows).units) == 3
