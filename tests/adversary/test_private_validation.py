@@ -1,4 +1,8 @@
-"""Scores on held-out people are exact: whoever knows all of them but one reads the last one off a score. The card has none."""
+"""Attacker: has a model with its card, and knows all lines that it was validated on but one.
+
+Scores on held-out lines are exact and charged to nobody. Where the card shows them, the attacker tries every line that the last
+one may be, and the score tells which it was.
+"""
 
 import json
 import math
@@ -34,7 +38,7 @@ def trained(tmp_path, secret, public):
     return {path.name: path.read_text() for path in given_away}
 
 
-def guessed(files):
+def attack(files):
     """The attacker tries every line that it could have been against the perplexity of the words alone."""
     said = json.loads(files["privacy_card.json"])["validation"]
     if said is None:
@@ -48,11 +52,14 @@ def _of_words(lines):
     return math.exp(-sum(count * math.log(count / total) for count in counts.values()) / total)
 
 
-def test_a_score_on_the_card_would_tell_a_line_and_there_is_none(tmp_path, capsys):
-    told = [guessed(trained(tmp_path, line, public=True)) == line for line in SECRETS]
-    assert sum(told) == len(SECRETS)  # where scores are published, every guess is right
+def test_scores_that_are_published_tell_the_line(tmp_path, capsys):
+    told = [attack(trained(tmp_path, line, public=True)) == line for line in SECRETS[:3]]
+    assert sum(told) == 3  # as if private lines were public: every guess is right
+
+
+def test_our_card_has_no_score_of_private_lines(tmp_path, capsys):
     files = trained(tmp_path, SECRETS[0], public=False)
-    assert guessed(files) is None and "perplexity" not in "".join(files.values())
+    assert attack(files) is None and "perplexity" not in "".join(files.values())
     assert "scores stay with the owner" in files["PRIVACY_CARD.md"]
 
 
