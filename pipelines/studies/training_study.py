@@ -43,10 +43,11 @@ def _full(**changed: Any) -> TrainSettings:
     return TrainSettings(**given | changed)
 
 
+SIGNS = "0123456789abcdefghijklmnopqrstuvwxyz"
 SCORES = {
     "slu": ("ser", "intent_accuracy", "slot_f1"),
     "lm": ("perplexity", "unigram_perplexity"),
-    "am": ("letter_errors", "word_errors", "errors_elsewhere"),
+    "am": ("letter_errors", "errors_elsewhere"),
     "dm": ("error", "majority_error"),
 }
 QUICK = {
@@ -71,11 +72,15 @@ QUICK = {
     ),
     "am": TrainingStudy(
         settings=_quick(task="am", epochs=25, batch_size=32, learning_rate=3e-3),
-        models={"conv": {"use": "conv", "depth": 3, "width": 48, "longest_s": 6.0}},
-        cost_ms={"conv": 2.5},
+        models={
+            "conv": {"use": "conv", "depth": 3, "width": 48, "longest_s": 6.0},
+            # single words, each with a sign of its own: `tools/cut_words.py`
+            "words": {"use": "conv", "depth": 2, "width": 32, "longest_s": 2.0, "whole": True, "alphabet": SIGNS},
+        },
+        cost_ms={"conv": 2.5, "words": 0.6},
         scores=SCORES["am"],
-        target_examples=160,
-        test_examples=100,
+        target_examples=480,
+        test_examples=300,
     ),
     "dm": TrainingStudy(
         settings=_quick(task="dm", epochs=8, learning_rate=1e-2),
