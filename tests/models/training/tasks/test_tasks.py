@@ -140,7 +140,8 @@ def test_a_rewriter_that_was_trained_privately_adds_its_epsilon_to_that_of_the_n
     rewriter = Adept(epsilon=2.0, delta=1e-6, model=str(model))
     rewriter.setup()
     entry = rewriter.ledger()
-    assert card["adjacency"] == "add_remove" and card["nothing_learnt"] is not None
+    assert card["adjacency"] == "add_remove" and card["nothing_learnt"] is None  # said of private examples: not here
+    assert json.loads((tmp_path / "out/private/done.json").read_text())["nothing_learnt"]
     assert entry.sound["utterance"] == pytest.approx(2.0 + 2 * card["epsilon"]) == pytest.approx(rewriter.cost())
     assert entry.parameters["delta_in_all"] == pytest.approx(1e-6 + (1 + math.exp(card["epsilon"])) * 1e-3)
     assert "with differential privacy" in entry.says and not faults_of(entry)
