@@ -6,6 +6,8 @@ request. One line is written for each request, with its route as the program nam
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import logging
 import secrets
@@ -25,6 +27,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 OPEN = ("/", "/health", "/openapi.json")  # and whatever belongs to the page: nothing of these knows a request
 CALLER = "sottovoce.caller"
+MOST_FORGOTTEN, FORGETTING_S = 4, 10.0  # times the largest body, and seconds, that are read of what is refused anyway
 SAFE_HEADERS = {
     "cache-control": "no-store",
     # Styles may stand in the page: the report of a run, which it opens without scripts, has its own inside.
@@ -58,7 +61,7 @@ class Gate:
         answer = _Answer(send, secrets.token_hex(8))
         began = time.perf_counter()
         try:
-            self._let_in(scope)
+            await self._let_in(scope, receive)
             await self._app(scope, self._limited(scope, receive), answer)
         except problems.Problem as problem:
             await self._tell(scope, answer, problem)
@@ -73,12 +76,16 @@ class Gate:
             measures.SECONDS.labels(route).observe(seconds)
             log.info("%s %s %s %s %.1f ms", answer.request_id, scope["method"], route, answer.status, 1000 * seconds)
 
-    def _let_in(self, scope: Scope) -> None:
+    async def _let_in(self, scope: Scope, receive: Receive) -> None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        scope[CALLER] = self._caller(scope["path"], headers)
-        length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > self._settings.limits.body_bytes:
-            raise self._too_large()
+        try:
+            scope[CALLER] = self._caller(scope["path"], headers)
+            length = headers.get("content-length", "0")
+            if not length.isdecimal() or int(length) > self._settings.limits.body_bytes:
+                raise self._too_large()
+        except problems.Problem:
+            await self._let_finish(receive)
+            raise
 
     def _caller(self, path: str, headers: Mapping[str, str]) -> str:
         if path in OPEN or path.startswith("/page/"):
@@ -106,10 +113,25 @@ class Gate:
             message = await receive()
             got += len(message.get("body", b""))
             if got > self._settings.limits.body_bytes:
+                if message.get("more_body"):
+                    await self._let_finish(receive)
                 raise BodyTooLarge(self._too_large())
             return message
 
         return counted
+
+    async def _let_finish(self, receive: Receive) -> None:
+        """Reads on and forgets, within bounds: a client that is cut off while it sends never sees why."""
+
+        async def rest() -> None:
+            left, more = MOST_FORGOTTEN * self._settings.limits.body_bytes, True
+            while more and left > 0:
+                message = await receive()
+                left -= len(message.get("body", b""))
+                more = message.get("more_body", False)
+
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(rest(), FORGETTING_S)
 
     async def _tell(self, scope: Scope, answer: _Answer, problem: problems.Problem) -> None:
         if not answer.begun:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import io
+import urllib.error
+import urllib.request
 
 import numpy as np
 import pytest
 import soundfile
-from service import SECRET, serving, settings, spoken
+from service import SECRET, listening, serving, settings, spoken
 
 from sottovoce.models.randomness import Secret, fresh_secret
 from sottovoce.models.records import AudioRef, Source, Span, Utterance
@@ -95,6 +97,16 @@ def test_what_is_too_much_is_a_413_that_names_the_limit():
             "/v1/detect", content=iter([b"x" * 1500] * 3), headers={"Content-Type": "application/json"}
         )
         assert chunks.status_code == 413, "a body that does not say how long it is"
+
+
+def test_a_client_that_sends_before_it_reads_sees_why_its_body_is_refused():
+    """Over a socket: a server that answers and hangs up resets the connection, and the client reads no answer at all."""
+    with listening(limits=Limits(body_bytes=1 << 20)) as address:
+        for size in ((1 << 20) + 1, 3 << 20):
+            asked = urllib.request.Request(f"{address}/v1/detect", b"x" * size)
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(asked)
+            assert refused.value.code == 413 and b"1048576 bytes" in refused.value.read()
 
 
 def test_budgets_are_those_of_the_command_line(client):
