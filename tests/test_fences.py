@@ -126,6 +126,11 @@ def test_modules_and_functions_stay_short_and_well_named():
     assert not offenders(modules(*FOLDERS), too_much)
 
 
+def test_nobody_is_asked_whether_they_have_an_attribute():
+    """A Protocol says everything that is used of a member; what only some can do is a class that they inherit."""
+    assert not offenders(modules(*FOLDERS), lambda path: "hasattr(" in path.read_text(encoding="utf-8"))
+
+
 def test_every_module_says_what_it_is_for():
     written = [path for path in modules(*FOLDERS) if path.read_text().strip()]
     assert not offenders(written, lambda path: not ast.get_docstring(tree_of(path)))

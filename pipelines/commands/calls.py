@@ -220,4 +220,6 @@ def _appended(path: Path) -> Any:
 
 def _alone(record: Utterance, parts: list[Any]) -> bool:
     """Whether the speaker that the record names can be the speaker of all its parts."""
-    return record.speaker_id is not None and len({getattr(part, "speaker", None) for part in parts} - {None}) <= 1
+    from sottovoce.models.speech.calls.cut import Part
+
+    return record.speaker_id is not None and len({part.speaker for part in parts if isinstance(part, Part)}) <= 1

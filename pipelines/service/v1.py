@@ -87,7 +87,7 @@ class Said(BaseModel):
     was_end_s: float | None = None
 
 
-class Piece(BaseModel):
+class ReleasedSlice(BaseModel):
     text: str
     duration_s: float
     audio: str = Field(description="WAV, base64")
@@ -101,7 +101,7 @@ class Protected(BaseModel):
     words: list[Said]
     entities: list[Entity] = Field(description="In the transcript.")
     transcript: str = Field(description="As it was sent, or as the recogniser wrote it down: sensitive.")
-    slices: list[Piece] = Field(description="As a run would release them, in order of time.")
+    slices: list[ReleasedSlice] = Field(description="As a run would release them, in order of time.")
     not_protected: list[str]
 
 
@@ -216,7 +216,7 @@ def protected(answer: SpeechAnswer, left_open: list[str]) -> Protected:
         entities=[Entity(**entity(span)) for span in answer.spans],
         transcript=answer.transcript,
         slices=[
-            Piece(text=piece.text, duration_s=round(piece.speech.duration_s, 3), audio=_encoded(piece.speech))
+            ReleasedSlice(text=piece.text, duration_s=round(piece.speech.duration_s, 3), audio=_encoded(piece.speech))
             for piece in answer.slices
         ],
         not_protected=left_open,

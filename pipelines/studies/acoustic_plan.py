@@ -8,13 +8,12 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from sottovoce.models.corpus import Refused
 from sottovoce.models.errors import CorpusError, SettingsError
 from sottovoce.models.randomness import Secret, fresh_secret
 from sottovoce.models.records import Utterance
-from sottovoce.models.settings import Spec
+from sottovoce.models.settings import Spec, option_names
 from sottovoce.models.speech.voice import pool as pools
 from sottovoce.pipelines.sanitize.secret_file import read_secret
 from sottovoce.pipelines.studies.acoustic_results import share_name, table_1_sources, trials
@@ -110,8 +109,7 @@ def named(specs: Sequence[Spec]) -> dict[str, Spec]:
 
 def spoken_for(voice: Spec, folders: Sequence[Path], speakers: Sequence[str]) -> dict[str, Spec]:
     """The voice of each speaker; whoever reads the figures is told if they flatter."""
-    has_pool = hasattr(voice.make(), "pool")
-    if has_pool and folders:
+    if folders and _has_pool(voice):
         return unheard(voice, folders, speakers)
     known = speakers_in_pool(voice, speakers)
     if known:
@@ -120,12 +118,16 @@ def spoken_for(voice: Spec, folders: Sequence[Path], speakers: Sequence[str]) ->
     return dict.fromkeys(speakers, voice)
 
 
+def _has_pool(voice: Spec) -> bool:
+    return "pool" in option_names("voice", voice.name)
+
+
 def pools_of(voices: Mapping[str, Mapping[str, Spec]]) -> dict[str, tuple[str, ...]]:
     """Digests of the pools that each voice speaks with: another pool is another voice."""
     found = {}
     for name, by_speaker in voices.items():
-        members: list[Any] = [spec.make() for spec in set(by_speaker.values())]
-        folders = {Path(member.pool or pools.WEIGHTS) for member in members if hasattr(member, "pool")}
+        chosen = [dict(spec.options).get("pool") for spec in set(by_speaker.values()) if _has_pool(spec)]
+        folders = {Path(folder or pools.WEIGHTS) for folder in chosen}
         files = sorted(file for folder in folders for file in folder.glob("*.npz"))
         found[name] = tuple(sorted(hashlib.sha256(file.read_bytes()).hexdigest() for file in files))
     return found
