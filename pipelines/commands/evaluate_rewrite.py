@@ -50,6 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--test-split", default="test", metavar="NAME", help="to choose options: dev or valid (default: test)"
     )
+    parser.add_argument(
+        "--public", metavar="SPLIT",
+        help="sentences of this split are public: every learner has them as well, as the rewriter of adept may",
+    )  # fmt: skip
     parser.add_argument("--seeds", type=int, default=1, metavar="N", help="draws of each strategy (default: 1)")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_TRAIN} training sentences, {QUICK_TEST} of test")
     parser.add_argument("--train", type=int, metavar="N", help="training sentences, drawn from the file")
@@ -75,6 +79,7 @@ def run(args: argparse.Namespace) -> int:
     rows = [row for folder in args.join for row in _kept(folder)]
     for path in args.data:
         study = read_study(path, train, test, test_split=args.test_split)
+        public = read_study(path, None, 1, train_split=args.public).train if args.public else ()
         if args.unit == "utterance":
             study = dataclasses.replace(
                 study, train=tuple(dataclasses.replace(one, dialogue_id=one.id) for one in study.train)
@@ -86,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
             )
         for strategy in _strategies(args, STRATEGIES):
             for seed in range(args.seeds):
-                rows.append(measure(study.corpus, strategy, study.train, study.test, seed, args.slots))
+                rows.append(measure(study.corpus, strategy, study.train, study.test, seed, args.slots, public))
                 if not args.json:
                     print(_row(rows[-1]), flush=True)
     if args.json:
@@ -132,6 +137,7 @@ def _row(row: Measured) -> str:
     triples = " / ".join(f"{100 * share:.1f}" for share in row.triples.values())
     found = "nobody's" if row.found_among_1000 is None else f"{100 * row.found_among_1000:.1f} %"
     ladder = "  " + ", ".join(f"{rung} {share:g}" for rung, share in row.ladder.items()) if row.ladder else ""
+    ladder += f"  with {row.public} public sentences" if row.public else ""
     return (
         f"  {row.strategy:<9}{epsilon:>8}  {row.guarantee:<24}{100 * row.released:>7.1f} %{accuracy:>17}{slots:>9}"
         f"{auc:>24}{triples:>22}{found:>15}{ladder}"

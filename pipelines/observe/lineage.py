@@ -63,7 +63,7 @@ class Lineage(Observer):
 
     def _input(self, counts: dict[str, Any] | None) -> InputDataset:
         found = input_statistics_input_dataset.InputStatisticsInputDatasetFacet
-        facets: Any = {"inputStatistics": found(rowCount=counts["read"])} if counts else {}
+        facets: Any = {"inputStatistics": found(rowCount=counts["read"])} if counts and "read" in counts else {}
         return InputDataset(namespace=NAMESPACE, name=self.facts.input, inputFacets=facets)
 
     def _output(self, sink: str, counts: dict[str, Any] | None) -> OutputDataset:

@@ -25,15 +25,17 @@ class MetricsFile(Observer):
         write_to_textfile(self.target, registry)
 
     def _counts(self, gauge: Any, counts: dict[str, Any]) -> None:
+        rows = gauge("rows", "Rows that were written, by sink", "sink")
+        for sink, count in counts["rows"].items():
+            rows.labels(sink).set(count)
+        if "read" not in counts:  # a crowd release tells no more
+            return
         gauge("records_read", "Records of the corpus").set(counts["read"])
         gauge("dialogues", "Dialogues that were taken").set(counts["dialogues"])
         gauge("audio_seconds", "Speech that was loaded").set(counts["audio_s"])
         refused = gauge("records_refused", "Records that were refused, by reason", "reason")
         for reason, count in counts["by_reason"].items():
             refused.labels(reason).set(count)
-        rows = gauge("rows", "Rows that were written, by sink", "sink")
-        for sink, count in counts["rows"].items():
-            rows.labels(sink).set(count)
         received = gauge("stage_received", "What each stage was given", "stage")
         passed = gauge("stage_passed", "What each stage let pass", "stage")
         took = gauge("stage_seconds", "Seconds of all workers in each stage", "stage")

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sottovoce.models.errors import SettingsError
+from sottovoce.models.runs.committed_run import handed_on
 from sottovoce.models.settings import require, resolve
 
 
@@ -63,7 +64,7 @@ class Observer(ABC):
 
     @abstractmethod
     def ended(self, record: dict[str, Any] | None, error: BaseException | None, seconds: float) -> None:
-        """With the record of the commit, or with the error that ended the run."""
+        """With what may be handed on of the commit's record, or with the error that ended the run."""
 
 
 OBSERVERS = {
@@ -95,7 +96,8 @@ class Observers:
             yield
 
     def ended(self, record: dict[str, Any] | None, error: BaseException | None, seconds: float) -> None:
-        self._tell(lambda observer: observer.ended(record, error, seconds))
+        told = None if record is None else handed_on(record)  # of a crowd release the counts of rows alone
+        self._tell(lambda observer: observer.ended(told, error, seconds))
 
     def _tell(self, tell: Callable[[Observer], None]) -> None:
         for name, observer in list(self._all.items()):

@@ -52,9 +52,9 @@ class Traces(Observer):
             self._whole.set_status(trace.StatusCode.ERROR, type(error).__name__)
         else:
             counts = record["counts"]
-            told = {"read": counts["read"], "failed": counts["failed"], "audio_s": counts["audio_s"]}
+            told = {name: counts[name] for name in ("read", "failed", "audio_s") if name in counts}
             told |= {f"rows.{sink}": rows for sink, rows in counts["rows"].items()}
-            told |= {f"stage_seconds.{stage}": found["seconds"] for stage, found in counts["stages"].items()}
+            told |= {f"stage_seconds.{stage}": found["seconds"] for stage, found in counts.get("stages", {}).items()}
             self._whole.set_attributes({f"sottovoce.{name}": value for name, value in told.items()})
         self._whole.end()
         exporter = OTLPSpanExporter(endpoint=self.target, timeout=TIMEOUT_S)

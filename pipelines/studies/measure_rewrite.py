@@ -2,9 +2,11 @@
 
 A strategy rewrites the training set; a bag-of-words classifier learns intents from the result and is tested on untouched
 sentences. Each sentence is a speaker of its own, as these corpora name none; or each dialogue is one, where a corpus has
-dialogues (`UNITS`). Attacks: was a sentence in the corpus at all
-(shadow model on the five largest scores, half of the sentences in and half out, as in ADePT 4.5); which word triples of the
-corpus survive, by how rare they are; and, where a record has one rewriting, is it found among a thousand by shared words.
+dialogues (`UNITS`). Sentences that are public, where there are any, are given to every learner beside the result: a decoder that
+has read them hands them on, so that strategies are compared on level ground only if all have them. Attacks: was a sentence in the
+corpus at all (shadow model on the five largest scores, half of the sentences in and half out, as in ADePT 4.5); which word
+triples of the corpus survive, by how rare they are; and, where a record has one rewriting, is it found among a thousand by
+shared words.
 Draws are keyed by the seed: a study is no release.
 """
 
@@ -56,8 +58,8 @@ class Strategy:
         options: dict[str, Any] = {"epsilon": self.epsilon}
         if self.name == "crowd":
             options |= {"delta": self.delta} | ({"ladder": dict(self.ladder)} if self.ladder else {})
-            if self.unit == UNITS[0]:  # one sentence has one template
-                options |= {"templates_per_speaker": 1, "values_per_speaker": 1}
+            if self.unit == UNITS[0]:  # one sentence is one
+                options["utterances_per_speaker"] = 1
         elif self.name == "adept":
             options |= {"delta": self.delta, "model": self.model}
         return Spec("rewrite", self.name, tuple(sorted(options.items()))).make()
@@ -134,24 +136,28 @@ class Measured:
     triples: dict[str, float]
     found_among_1000: float | None
     ladder: dict[str, float]
+    public: int = 0  # sentences that the learner had besides
 
     def as_dict(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
 
 
 def measure(
-    corpus: str, strategy: Strategy, train: Sequence[Utterance], test: Sequence[Sentence], seed: int, slots: int = 0
-) -> Measured:
+    corpus: str, strategy: Strategy, train: Sequence[Utterance], test: Sequence[Sentence], seed: int, slots: int = 0,
+    public: Sequence[Utterance] = (),
+) -> Measured:  # fmt: skip
     """`slots`: epochs of the reader that finds slots; 0 leaves slots out."""
     made = rewrite(strategy, train, seed)
-    accuracy = _Classifier(made.records).accuracy(test)
-    attack = _membership(strategy, train, seed)
+    learnt = [*made.records, *public]
+    accuracy = _Classifier(learnt).accuracy(test)
+    attack = _membership(strategy, train, seed, public)
     return Measured(
         corpus, strategy.name, strategy.epsilon, strategy.guarantee(corpus), seed, made.released,
         accuracy, 1.96 * math.sqrt(accuracy * (1 - accuracy) / len(test)),
-        _slot_f1(made.records, test, slots, seed) if slots else None,
+        _slot_f1(learnt, test, slots, seed) if slots else None,
         attack.auc.value, attack.auc.low, attack.auc.high,
         surviving_triples(train, made.records), found_again(train, made, seed), dict(strategy.ladder),
+        len(public),
     )  # fmt: skip
 
 
@@ -184,13 +190,15 @@ class _Classifier:
         return np.pad(best, ((0, 0), (0, TOP - best.shape[1])))
 
 
-def _membership(strategy: Strategy, utterances: Sequence[Utterance], seed: int) -> Any:
+def _membership(
+    strategy: Strategy, utterances: Sequence[Utterance], seed: int, public: Sequence[Utterance] = ()
+) -> Any:
     """Four parts: in and out of the corpus under attack, in and out of the attacker's own."""
     order = np.random.default_rng(seed).permutation(len(utterances))
     parts = [[utterances[at] for at in part] for part in np.array_split(order, 4)]
     features = []
     for inside, outside, key in ((parts[0], parts[1], seed), (parts[2], parts[3], seed + 1000)):
-        model = _Classifier(rewrite(strategy, inside, key).records)
+        model = _Classifier([*rewrite(strategy, inside, key).records, *public])
         features += [model.top_scores(inside), model.top_scores(outside)]
     return shadow_attack(features[2], features[3], features[0], features[1])
 

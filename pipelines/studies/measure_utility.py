@@ -71,21 +71,26 @@ def variants(strategies: Sequence[str], epsilons: Sequence[float]) -> list[Varia
 
 
 def read_study(
-    path: Path, train_limit: int | None, test_limit: int | None, detector: Any = None, test_split: str = "test"
+    path: Path,
+    train_limit: int | None,
+    test_limit: int | None,
+    detector: Any = None,
+    test_split: str = "test",
+    train_split: str = "train",
 ) -> UtilityStudy:
     """A random part of the splits `train` and `test`, the same in every study. Gold spans without a detector."""
     name = corpus_name(path)
     parts = {}
-    for split, limit in (("train", train_limit), (test_split, test_limit)):
+    for split, limit in ((train_split, train_limit), (test_split, test_limit)):
         rows = read_corpus(path, split).examples
         if not rows:
             raise CorpusError(
-                f"{path.name}: no rows of split {split!r} with an intent; a study needs train and {test_split}"
+                f"{path.name}: no rows of split {split!r} with an intent; a study needs {train_split} and {test_split}"
             )
         if limit is not None and len(rows) > limit:
             rows = random.Random(0).sample(rows, limit)
         parts[split] = rows
-    train = [_utterance(name, number, row) for number, row in enumerate(parts["train"])]
+    train = [_utterance(name, number, row) for number, row in enumerate(parts[train_split])]
     if detector is not None:
         train = list(_detected(train, detector))
     test = tuple(Sentence(row.tokens, row.tags, row.intent) for row in parts[test_split])

@@ -9,7 +9,8 @@ from sottovoce.pipelines.studies.measure_rewrite import Measured
 
 
 def _name(row: Measured) -> str:
-    return row.strategy + (", a dialogue" if row.guarantee.endswith("dialogue") else "")
+    unit = ", a dialogue" if row.guarantee.endswith("dialogue") else ""
+    return row.strategy + unit + (" and public sentences" if row.public else "")
 
 
 def draw(rows: Sequence[Measured], path: Path) -> None:

@@ -161,7 +161,7 @@ def test_a_crowd_release_is_the_same_on_the_cluster(cluster, secret, tmp_path, m
         {"dialogue_id": f"d{i}-{n}", "speaker_id": f"s{i}", "text": asked[(i + n) % 4], "intent": "ask"}
         for i in range(120) for n in range(2)
     ]  # fmt: skip
-    ladder = "{use: crowd, ladder: {full: 0.6, skeleton: 0.4}, templates_per_speaker: 1}"
+    ladder = "{use: crowd, ladder: {full: 0.6, skeleton: 0.4}, utterances_per_speaker: 1}"
     job = ("--input", write_manifest(tmp_path / "in", records), "--set", f"rewrite={ladder}", "--set", "detect=rules",
            "--set", "sinks={slu: 1}", "--set", "input.records_per_batch=16", "--secret-file", secret)  # fmt: skip
     sottovoce("sanitize", *job, "--output", tmp_path / "local")

@@ -1,15 +1,14 @@
 """Crowd release as combiners: bound what each speaker contributes, count speakers, add noise, fill what may go out.
 
-The mathematics stands in `models/text/rewrite/crowd.py`. All sinks are counted together, so that a speaker who is in several of
-them pays once. What is released is written to private state before anybody gets it, in shards, and whoever executes the run
-again takes what is there: fresh noise on the same counts would be a second release.
+The mathematics stands in `models/text/rewrite/crowd.py` and `ladder.py`. All sinks are counted together, so that a speaker who is
+in several of them pays once. What is released is written to private state before anybody gets it, in shards, and whoever executes
+the run again takes what is there: fresh noise on the same counts would be a second release.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import apache_beam as beam
@@ -17,13 +16,12 @@ import apache_beam as beam
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Utterance
 from sottovoce.models.settings import Spec
-from sottovoce.models.text.replace.private_counts import Contribution, CountSettings, Pair, gather, noisy_count
+from sottovoce.models.text.replace.private_counts import CountSettings, Pair, noisy_count
 from sottovoce.models.text.rewrite import Count, ReleasesTemplates
-from sottovoce.models.text.rewrite.release import contribution, filled, speaker_of
+from sottovoce.models.text.rewrite.release import VALUES, Said, added, chosen, filled, said_of, values_in
 from sottovoce.transforms.engine import members
 from sottovoce.transforms.engine.job import Job
 from sottovoce.transforms.engine.stage import Outputs, Stage, Step
-from sottovoce.transforms.text.value_distribution import BoundContributions
 from sottovoce.transforms.write.shards import write_once
 
 RELEASED_PER_SHARD = 20_000
@@ -32,19 +30,6 @@ Weighed = tuple[Pair, float]
 
 def releases_templates(rewriter: Spec) -> bool:
     return isinstance(rewriter.make(), ReleasesTemplates)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Said:
-    """One utterance as it is counted: whose it is (keyed), where it would go, and its templates by rung."""
-
-    speaker: bytes
-    sink: str
-    templates: dict[str, str]
-    values: tuple[tuple[str, str], ...]
-
-    def __repr__(self) -> str:
-        return "<Said: sensitive>"
 
 
 class ReleaseCrowd(beam.PTransform):
@@ -57,43 +42,46 @@ class ReleaseCrowd(beam.PTransform):
     def expand(self, routed: Mapping[str, beam.PCollection]) -> dict[str, Outputs]:
         job, crowd = self._job, self._job.rewrite.make()
         taken = {sink: routed[sink] | f"Templates {sink}" >> TakeTemplates(job, sink) for sink in job.sinks}
-        said = [outputs.passed for outputs in taken.values()] | "AllSinks" >> beam.Flatten()
-        values = said.pipeline | "NoValues" >> beam.Create([{}])
-        if count := crowd.of_values:
-            contributions = said | "Values" >> beam.FlatMap(_values, job.secret)
-            values = self._released(contributions, count) | "GatherValues" >> beam.CombineGlobally(_Lists())
+        own = (
+            [outputs.passed for outputs in taken.values()]
+            | "AllSinks" >> beam.Flatten()
+            | "BySpeaker" >> beam.FlatMap(lambda batch: [(said.speaker, said) for said in batch])
+            | "BoundEachSpeaker" >> beam.CombinePerKey(_Chosen(crowd.utterances_per_speaker))
+        )
+        values = own.pipeline | "NoValues" >> beam.Create([{}])
         released: list[beam.PCollection] = []
-        for count in crowd.rungs():
-            before = released or [said.pipeline | "NothingYet" >> beam.Create([], reshuffle=False)]
+        templates: list[beam.PCollection] = []
+        for count in crowd.counts():
+            before = released or [own.pipeline | "NothingYet" >> beam.Create([], reshuffle=False)]
             known = (
                 before
                 | f"Before {count.name}" >> beam.Flatten()
                 | f"Known {count.name}" >> beam.CombineGlobally(_Keys())
             )
-            contributions = said | f"Rung {count.name}" >> beam.FlatMap(
-                _templates, count.name, job.secret, beam.pvalue.AsSingleton(known)
-            )
-            released.append(self._released(contributions, count))
+            added = own | f"Added {count.name}" >> beam.FlatMap(_added, count.name, beam.pvalue.AsSingleton(known))
+            released.append(self._released(added, count))
+            if count.name == VALUES:
+                values = released[-1] | "GatherValues" >> beam.CombineGlobally(_Lists())
+            else:
+                templates.append(released[-1])
         filled = (
-            released
+            templates
             | "AllRungs" >> beam.Flatten()
             | "Spread" >> beam.Reshuffle()
             | "Fill" >> beam.ParDo(_Fill(job), beam.pvalue.AsSingleton(values)).with_outputs(*job.sinks)
         )
         return {sink: outputs._replace(passed=filled[sink]) for sink, outputs in taken.items()}
 
-    def _released(self, contributions: beam.PCollection, count: Count) -> beam.PCollection:
-        """(speaker, contribution) -> what is released of their counts: (pair, weight)."""
-        job, settings = self._job, count.settings
+    def _released(self, added: beam.PCollection, count: Count) -> beam.PCollection:
+        """(what a speaker adds, 1) -> what is released of the counts: (pair, weight)."""
+        job = self._job
         weighed = (
-            contributions
-            | f"BoundEachSpeaker {count.name}" >> beam.CombinePerKey(BoundContributions(settings.values_per_speaker))
-            | f"One {count.name}" >> beam.FlatMap(lambda keyed: [(item[1:], 1) for item in keyed[1]])
+            added
             | f"Count {count.name}" >> beam.CombinePerKey(sum)
-            | f"Noise {count.name}" >> beam.FlatMap(_weigh, settings, job.secret, job.nonce, self._shards)
+            | f"Noise {count.name}" >> beam.FlatMap(_weigh, count.settings, job.secret, job.nonce, self._shards)
         )
         # Every shard is there, whether or not anything is released into it: an earlier execution may have filled it.
-        empty = contributions.pipeline | f"Shards {count.name}" >> beam.Create([(n, []) for n in range(self._shards)])
+        empty = added.pipeline | f"Shards {count.name}" >> beam.Create([(n, []) for n in range(self._shards)])
         return (
             (weighed, empty)
             | f"WithEmpty {count.name}" >> beam.Flatten()
@@ -117,25 +105,31 @@ class _Template(Step):
         members.load(self._spec)
 
     def one(self, utterance: Utterance) -> Said:
-        crowd = members.load(self._spec).member
-        values = tuple(crowd.values(utterance)) if crowd.of_values else ()
-        return Said(speaker_of(self._secret, utterance), self._sink, crowd.templates(utterance, self._sink), values)
+        return said_of(members.load(self._spec).member, utterance, self._sink, self._secret)
 
 
-def _values(batch: Sequence[Said], secret: Secret) -> Iterator[tuple[bytes, Contribution]]:
-    for said in batch:
-        for slot, value in said.values:
-            yield said.speaker, contribution(secret, said.speaker, slot, value)
+class _Chosen(beam.CombineFn):
+    """At most `limit` utterances of one speaker, however many there are: memory stays the same."""
+
+    def __init__(self, limit: int):
+        self._limit = limit
+
+    def create_accumulator(self) -> list[Said]:
+        return []
+
+    def add_input(self, accumulator: list[Said], said: Said) -> list[Said]:
+        accumulator.append(said)
+        return chosen(accumulator, self._limit) if len(accumulator) > 4 * self._limit else accumulator
+
+    def merge_accumulators(self, accumulators: Iterable[list[Said]]) -> list[Said]:
+        return chosen((said for accumulator in accumulators for said in accumulator), self._limit)
+
+    def extract_output(self, accumulator: list[Said]) -> list[Said]:
+        return chosen(accumulator, self._limit)
 
 
-def _templates(
-    batch: Sequence[Said], rung: str, secret: Secret, released: frozenset[Pair]
-) -> Iterator[tuple[bytes, Contribution]]:
-    """Templates of utterances of which no other rung was released before."""
-    for said in batch:
-        pairs = {own: (f"{own}/{said.sink}", template) for own, template in said.templates.items()}
-        if rung in pairs and released.isdisjoint(pairs.values()):
-            yield said.speaker, contribution(secret, said.speaker, *pairs[rung])
+def _added(keyed: tuple[bytes, list[Said]], count: str, released: frozenset[Pair]) -> list[tuple[Pair, int]]:
+    return [(pair, 1) for pair in sorted(added(keyed[1], count, released))]
 
 
 def _weigh(
@@ -199,4 +193,4 @@ class _Lists(beam.CombineFn):
         return [item for accumulator in accumulators for item in accumulator]
 
     def extract_output(self, accumulator: list[Weighed]) -> dict[str, dict[str, float]]:
-        return gather(accumulator)
+        return values_in(accumulator)

@@ -64,7 +64,7 @@ class SlotSettings:
         return [Span(slot.begin, slot.end, type_, 1.0, "slots") for slot, type_ in found if type_ is not None]
 
     def ledger(self, counts: Mapping[str, Mapping[str, int]] | None) -> LedgerEntry:
-        """`counts`: by type, as `count` makes them, of the whole run; None where they are not told."""
+        """`counts`: by type, as `count` makes them, of the whole run; None where a crowd alone is released."""
         measured = recalls(counts or {})
         return LedgerEntry(
             stage="detect",
@@ -72,7 +72,10 @@ class SlotSettings:
             says=f"{_ADDED} {_NOT_TOLD}" if counts is None else _in_words(measured),
             not_protected=(
                 "slots under names that detect.sensitive_slots does not list",
-                "what the corpus does not label: there the detector's misses are published",
+                "what the corpus does not label: there the detector's misses are published"
+                if counts is not None
+                else "what neither the corpus labels nor the detector finds: it is a word of its template, and goes out only "
+                "where enough speakers said the same",
             ),
             parameters={"sensitive_slots": list(self.sensitive_slots), "recall_of_the_detector": measured},
         )

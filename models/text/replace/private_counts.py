@@ -4,7 +4,10 @@ Each speaker contributes at most K different values, each once, so that adding o
 counts by 1. Noise is added to every count that is not zero, and only noisy counts above a threshold are released: a
 value that a single speaker brought passes with probability at most delta in all. Laplace: scale K / epsilon, threshold
 1 + (K / epsilon) ln(K / (2 delta)). Gaussian: half of delta pays for the noise (sigma by the exact condition of Balle and
-Wang 2018, sensitivity sqrt(K)), half for the threshold. With a public vocabulary no threshold is needed: every listed
+Wang 2018, sensitivity sqrt(K)), half for the threshold. Laplace noise may fall off more slowly downwards (`silence`): with
+rates e = epsilon / K above zero and s = silence / K below, a count c + 1 is at most exp(e) times as likely to give any noisy
+count as c is, and c at most exp(s) times as likely as c + 1; the threshold is then 1 + ln(K s / ((e + s) delta)) / e. What
+that is good for stands in `models/text/rewrite/ladder.py`. With a public vocabulary no threshold is needed: every listed
 value gets noise, and Laplace is then pure epsilon. Where drawn, noise is in double precision; what is released are
 whole counts.
 
@@ -37,13 +40,15 @@ Contribution = tuple[bytes, str, str]  # keyed hash, type, value
 
 @dataclass(frozen=True)
 class CountSettings:
-    """`epsilon` None counts without noise and without bounds: no guarantee at all."""
+    """`epsilon` None counts without noise and without bounds: no guarantee at all. `silence`, for Laplace noise: what the lower
+    tail may spend; None: epsilon, the usual noise."""
 
     epsilon: float | None
     delta: float
     noise: Literal["laplace", "gaussian"]
     values_per_speaker: int
     vocabulary: Literal["open", "list"] = "open"
+    silence: float | None = None
 
     @property
     def spent(self) -> tuple[float, float]:
@@ -57,8 +62,9 @@ def laplace_scale(epsilon: float, values_per_speaker: int, replace_one: bool = F
     return (2 if replace_one else 1) * values_per_speaker / epsilon
 
 
-def laplace_threshold(epsilon: float, delta: float, values_per_speaker: int) -> float:
-    return 1 + laplace_scale(epsilon, values_per_speaker) * math.log(values_per_speaker / (2 * delta))
+def laplace_threshold(epsilon: float, delta: float, values_per_speaker: int, silence: float | None = None) -> float:
+    above = 0.5 if silence is None else silence / (epsilon + silence)  # the share of the noise that lies above zero
+    return 1 + laplace_scale(epsilon, values_per_speaker) * math.log(values_per_speaker * above / delta)
 
 
 def gaussian_threshold(delta: float, values_per_speaker: int, sigma: float) -> float:
@@ -71,12 +77,6 @@ def gaussian_threshold(delta: float, values_per_speaker: int, sigma: float) -> f
 def threshold_of(settings: CountSettings) -> float:
     """What a noisy count must exceed to be released."""
     return _threshold(settings)
-
-
-def quieter_noise(epsilon: float, delta: float, values_per_speaker: int) -> Literal["laplace", "gaussian"]:
-    """The kind with the lower threshold: Laplace for few values a speaker, Gaussian for many. Nothing of the data decides."""
-    kinds: tuple[Literal["laplace"], Literal["gaussian"]] = ("laplace", "gaussian")
-    return min(kinds, key=lambda noise: _threshold(CountSettings(epsilon, delta, noise, values_per_speaker)))
 
 
 def smallest(contributions: Iterable[Contribution], limit: int) -> list[Contribution]:
@@ -102,11 +102,11 @@ def gather(released: Iterable[tuple[Pair, float]]) -> dict[str, dict[str, float]
     return lists
 
 
-@functools.lru_cache(maxsize=8)
+@functools.lru_cache(maxsize=16)
 def _threshold(settings: CountSettings) -> float:
     assert settings.epsilon is not None
     if settings.noise == "laplace":
-        return laplace_threshold(settings.epsilon, settings.delta, settings.values_per_speaker)
+        return laplace_threshold(settings.epsilon, settings.delta, settings.values_per_speaker, settings.silence)
     return gaussian_threshold(settings.delta / 2, settings.values_per_speaker, _sigma(settings))
 
 
@@ -120,5 +120,9 @@ def _noise(settings: CountSettings, secret: Secret, nonce: str, pair: Pair) -> f
     assert settings.epsilon is not None
     generator = secret.generator("count noise", nonce, *pair)
     if settings.noise == "laplace":
-        return float(generator.laplace(scale=laplace_scale(settings.epsilon, settings.values_per_speaker)))
+        above = laplace_scale(settings.epsilon, settings.values_per_speaker)
+        if settings.silence is None:
+            return float(generator.laplace(scale=above))
+        below = laplace_scale(settings.silence, settings.values_per_speaker)
+        return float(generator.exponential(above) - generator.exponential(below))
     return float(generator.normal(scale=_sigma(settings)))

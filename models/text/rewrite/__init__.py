@@ -15,7 +15,7 @@ from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Utterance
 from sottovoce.models.text.replace.distribution import Draws
-from sottovoce.models.text.replace.private_counts import CountSettings
+from sottovoce.models.text.replace.private_counts import CountSettings, Pair
 
 TABLE = {
     "none": "sottovoce.models.text.rewrite.not_rewritten:NotRewritten",
@@ -56,7 +56,7 @@ class RewritesEach(ABC):
 
 @dataclass(frozen=True)
 class Count:
-    """One count of the corpus: a rung of the ladder, or the values of its slots, with what it may spend."""
+    """One count of the corpus: templates of a rung of the ladder, or the values of its slots, with what it may spend."""
 
     name: str
     settings: CountSettings
@@ -72,23 +72,21 @@ class ReleasesTemplates(ABC):
     def spent(self) -> tuple[float, float]:
         """(epsilon, delta) for a speaker who takes part, over all counts and sinks together."""
 
-    @property
-    @abstractmethod
-    def of_values(self) -> Count | None:
-        """How the values of slots are counted; None: not at all."""
+    utterances_per_speaker: int  # that are counted
 
     @abstractmethod
-    def rungs(self) -> list[Count]:
-        """The counts of templates, in order: what is released on one rung is not counted on the next."""
+    def counts(self) -> list[Count]:
+        """In order: an utterance of which something is released on one count is not counted on the next."""
 
     @abstractmethod
-    def templates(self, utterance: Utterance, sink: str) -> dict[str, str]:
-        """By rung: the template of the utterance, for a sink that has this rung."""
+    def adds(self, utterance: Utterance, sink: str) -> dict[str, list[Pair]]:
+        """By count: what the utterance may add to it, of which one is taken. Templates are of the kind `<rung>/<sink>`, values
+        of `values/<slot>`."""
 
     @abstractmethod
-    def values(self, utterance: Utterance) -> list[tuple[str, str]]:
-        """(slot, value) of what the utterance would add to the count of values."""
+    def sort_of(self, utterance: Utterance, sink: str) -> str:
+        """Utterances of one speaker that are of one sort count as one."""
 
     @abstractmethod
-    def fill(self, template: str, values: Mapping[str, Mapping[str, float]], draws: Draws) -> Utterance | None:
+    def fill(self, template: Pair, values: Mapping[str, Mapping[str, float]], draws: Draws) -> Utterance | None:
         """One record of a released template, without ids; None where nothing is left to say."""

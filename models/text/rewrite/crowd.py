@@ -3,21 +3,19 @@
 An utterance becomes a template (`template.py`). What is released is which templates there are, with noisy counts of their
 speakers; their gaps are filled from public lists and from slot values that were counted in the same way (`fill.py`).
 
-Theorem. Let a speaker be all records under one speaker id (where there is none: of one dialogue). Let count r (a rung of the
-ladder, or the values of slots) have K_r, epsilon_r, delta_r, with sums epsilon and delta. Then all records of all sinks
+Theorem. Let a speaker be all records under one speaker id (where there is none: of one dialogue). Then all records of all sinks
 together are (epsilon, delta)-differentially private for adding or removing a speaker with everything they said.
 
-Proof. (1) Whether and how an utterance becomes a template depends on that utterance and on public lists alone, and which
-templates of a speaker are counted on their own templates and the secret alone: at most K_r different pairs of (sink,
-template), chosen by a keyed hash, over all sinks together. So adding or removing a speaker changes at most K_r counts of
-count r, each by 1, and no other count. (2) Counts that are zero without the speaker stay below the threshold, all of them
-together, but for a probability of delta_r (`private_counts.py`: the union over K_r for Laplace; for Gaussian half of
-delta_r pays for that, by independence, and half for the noise). On the counts that others share the noise gives epsilon_r
-(L1 sensitivity K_r for Laplace, L2 sensitivity sqrt(K_r) for Gaussian), and comparing with the threshold and rounding are
-functions of the noisy count. So count r is (epsilon_r, delta_r)-DP. (3) Which utterances take part in a count depends on
-what was released by the counts before it: that is adaptive composition, and the parameters add up. (4) Copies, fillings, ids,
-order and shards are functions of what was released, of public lists and of keyed draws that depend on nobody: post-processing.
-Routing a dialogue to a sink is a keyed coin of the dialogue alone. QED.
+Proof. (1) Which template and which values an utterance may add to a count depends on that utterance, its speaker id and public
+lists alone, and a keyed hash chooses one for each count. Of all that a speaker said in all sinks a keyed hash chooses K
+utterances of different sorts (`full` templates), which depends on what they said alone. So the speaker brings at most K
+utterances, which add at most one thing to each count, and a thing that several of them add counts once. (2) These utterances
+go down one ladder, in all sinks together (sink and rung are part of the thing that is counted): the theorem of `ladder.py` for
+Laplace noise. For Gaussian noise count r has shares epsilon_r and delta_r: a speaker changes at most K counts by 1, L2
+sensitivity sqrt(K); half of delta_r pays for the noise and half, by independence, for things that nobody else says
+(`private_counts.py`); and who takes part in a count depends on what was released before it: adaptive composition, the shares
+add up. (3) Copies, fillings, ids, order and shards are functions of what was released, of public lists and of keyed draws that
+depend on nobody: post-processing. Routing a dialogue to a sink is a keyed coin of the dialogue alone. QED.
 
 Everything else in the folder that is handed on follows from the job and from these records: exact counts of what was read,
 refused and missed, and the times of the stages, stay in private state, and the number of shards does not depend on the corpus
@@ -31,21 +29,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import get_args
 
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Source, Utterance
 from sottovoce.models.settings import require
 from sottovoce.models.text.replace.distribution import Draws
-from sottovoce.models.text.replace.private_counts import CountSettings, quieter_noise, threshold_of
+from sottovoce.models.text.replace.private_counts import Pair, threshold_of
 from sottovoce.models.text.replace.public_lists import public_lists
 from sottovoce.models.text.rewrite import Count, ReleasesTemplates
 from sottovoce.models.text.rewrite import template as templates
 from sottovoce.models.text.rewrite.fill import Filler
+from sottovoce.models.text.rewrite.ladder import Noise, counts_of
+from sottovoce.models.text.rewrite.release import VALUES
 from sottovoce.models.text.rewrite.template import Rung
 
-VALUES = "values"
 RUNGS = get_args(Rung)
+ORDER = ("said", "full", "common", VALUES, "skeleton")
 # A skeleton is no sentence: it teaches what somebody wants, and would spoil a model of how people talk.
 WITHOUT_SKELETONS = ("stt_lm", "stt_am")
 SINGLE = ("stt_lm", "slu")
@@ -62,28 +62,26 @@ NOT_PROTECTED = (
 class Crowd(ReleasesTemplates):
     """`epsilon` and `delta` are for one speaker and everything they said, over all sinks of the run.
 
-    `ladder` says which share of both each count gets; a rung with no share is left out. `noise: auto` takes for each count
-    the kind with the lower threshold, which depends on the options alone.
+    `ladder` says which share of delta (and of the price of silence, `ladder.py`) each count gets; one without a share is left
+    out. `noise: auto` takes the kind with the lower thresholds, which depends on the options alone.
     """
 
     epsilon: float = 4.0
     delta: float = 1e-6
-    templates_per_speaker: int = 4
-    values_per_speaker: int = 2
-    noise: Literal["auto", "laplace", "gaussian"] = "auto"
-    ladder: dict[str, float] = field(default_factory=lambda: {"full": 0.8, VALUES: 0.2})
+    utterances_per_speaker: int = 4
+    noise: Noise = "auto"
+    ladder: dict[str, float] = field(default_factory=lambda: dict.fromkeys(("said", "full", VALUES, "skeleton"), 1.0))
     copies: int = 1000  # of one template at most: more of the same teach nobody
 
     def __post_init__(self) -> None:
-        known = (*RUNGS, VALUES)
-        unknown = [name for name in self.ladder if name not in known]
+        unknown = [name for name in self.ladder if name not in ORDER]
         require(
             (0 < self.epsilon <= 50, f"epsilon: {self.epsilon:g} must lie in (0, 50]"),
             (0 < self.delta < 0.1, f"delta: {self.delta:g} must lie between 0 and 0.1"),
-            (self.templates_per_speaker >= 1, "templates_per_speaker: must be at least 1"),
-            (self.values_per_speaker >= 1, "values_per_speaker: must be at least 1"),
+            (self.epsilon >= 2 * self.delta, f"delta: {self.delta:g} must be at most half of epsilon"),
+            (self.utterances_per_speaker >= 1, "utterances_per_speaker: must be at least 1"),
             (self.copies >= 1, "copies: must be at least 1"),
-            (not unknown, f"ladder: {', '.join(unknown)} unknown; allowed: {', '.join(known)}"),
+            (not unknown, f"ladder: {', '.join(unknown)} unknown; allowed: {', '.join(ORDER)}"),
             (all(share >= 0 for share in self.ladder.values()), "ladder: a share must not be negative"),
             (any(self.ladder.get(rung, 0) > 0 for rung in RUNGS), f"ladder: one of {', '.join(RUNGS)} needs a share"),
         )
@@ -96,36 +94,32 @@ class Crowd(ReleasesTemplates):
     def spent(self) -> tuple[float, float]:
         return self.epsilon, self.delta
 
-    @property
-    def of_values(self) -> Count | None:
-        return self._count(VALUES, self.values_per_speaker) if self.ladder.get(VALUES) else None
+    def counts(self) -> list[Count]:
+        return counts_of(self.ladder, ORDER, self.epsilon, self.delta, self.utterances_per_speaker, self.noise)
 
-    def rungs(self) -> list[Count]:
-        return [self._count(rung, self.templates_per_speaker) for rung in RUNGS if self.ladder.get(rung)]
-
-    def _count(self, name: str, limit: int) -> Count:
-        share = self.ladder[name] / sum(self.ladder.values())
-        epsilon, delta = share * self.epsilon, share * self.delta
-        noise = quieter_noise(epsilon, delta, limit) if self.noise == "auto" else self.noise
-        return Count(name, CountSettings(epsilon, delta, noise, limit))
-
-    def templates(self, utterance: Utterance, sink: str) -> dict[str, str]:
-        pieces = templates.pieces_of(utterance)
+    def adds(self, utterance: Utterance, sink: str) -> dict[str, list[Pair]]:
         intent = (
             utterance.intent if sink == "slu" else None
         )  # a label that the sink does not release must not part a crowd
-        own = [
-            rung for rung in RUNGS if self.ladder.get(rung) and (rung != "skeleton" or sink not in WITHOUT_SKELETONS)
-        ]
-        made = {rung: templates.on_rung(pieces, rung) for rung in own}
-        return {rung: templates.to_key(kept, intent, utterance.language) for rung, kept in made.items() if kept}
+        found: dict[str, list[Pair]] = {}
+        for name in (name for name in ORDER if self.ladder.get(name)):
+            if name == VALUES:
+                found[name] = [
+                    (f"{VALUES}/{slot}", value) for slot, value in sorted(set(templates.values_of(utterance)))
+                ]
+            elif name != "skeleton" or sink not in WITHOUT_SKELETONS:
+                kept = templates.on_rung(templates.pieces_of(utterance, as_said=name == "said"), name)
+                found[name] = [(f"{name}/{sink}", templates.to_key(kept, intent, utterance.language))] if kept else []
+        return {name: pairs for name, pairs in found.items() if pairs}
 
-    def values(self, utterance: Utterance) -> list[tuple[str, str]]:
-        return sorted(set(templates.values_of(utterance)))
+    def sort_of(self, utterance: Utterance, sink: str) -> str:
+        return templates.to_key(
+            templates.pieces_of(utterance), utterance.intent if sink == "slu" else None, utterance.language
+        )
 
-    def fill(self, template: str, values: Mapping[str, Mapping[str, float]], draws: Draws) -> Utterance | None:
-        pieces, intent, language = templates.from_key(template)
-        text, slots = self._filler(values).fill(pieces, draws)
+    def fill(self, template: Pair, values: Mapping[str, Mapping[str, float]], draws: Draws) -> Utterance | None:
+        pieces, intent, language = templates.from_key(template[1])
+        text, slots = self._filler(values).fill(pieces, draws, language, any_words=template[0].endswith("/slu"))
         if not text:
             return None
         return Utterance("", "", 0, text, Source("", 0), language=language, intent=intent, slots=slots)
@@ -151,8 +145,8 @@ class Crowd(ReleasesTemplates):
         )
 
     def ledger(self, detector: LedgerEntry | None = None) -> LedgerEntry:
-        counts = [*self.rungs(), *([self.of_values] if self.of_values else [])]
-        lowest = min(threshold_of(count.settings) for count in self.rungs())
+        counts = self.counts()
+        lowest = min(threshold_of(count.settings) for count in counts)
         return LedgerEntry(
             stage="rewrite",
             mechanism="crowd",
@@ -168,6 +162,7 @@ class Crowd(ReleasesTemplates):
                 "counts": {
                     count.name: {
                         "epsilon": count.settings.epsilon,
+                        "silence": count.settings.silence,
                         "delta": count.settings.delta,
                         "noise": count.settings.noise,
                         "per_speaker": count.settings.values_per_speaker,

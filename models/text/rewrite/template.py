@@ -3,6 +3,7 @@
 A template is what a crowd can share: "wake me at {time}" is said by many, "wake me at ten past four" by few. Where it is still
 rare, the next rung of the ladder keeps less of it:
 
+* `said`: labelled slots keep their values, unless a detector marked more in them than a time;
 * `full`: every word outside the gaps, in lower case;
 * `common`: words outside a public list of common words become gaps as well, and leave nothing behind;
 * `skeleton`: the gaps, and of the common words those that carry meaning.
@@ -16,7 +17,7 @@ import functools
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Literal
 
@@ -24,7 +25,7 @@ from sottovoce.models.errors import Refusal
 from sottovoce.models.records import Utterance
 from sottovoce.models.text.words import read_words
 
-Rung = Literal["full", "common", "skeleton"]
+Rung = Literal["said", "full", "common", "skeleton"]
 
 # Words that say little of what somebody wants: the skeleton leaves them out.
 _FUNCTION_WORDS = (
@@ -45,7 +46,7 @@ class NoTemplate(Refusal):
 @dataclass(frozen=True, slots=True)
 class Gap:
     """`slot` is the name of a labelled slot, `type` that of a span outside the slots; one of them is empty. `said`: a
-    labelled value of one common word ("rain") that no detector marked stays, and is labelled in what is released."""
+    labelled value that stays, and is labelled in what is released: one common word ("rain"), or any on the rung `said`."""
 
     slot: str = ""
     type: str = ""
@@ -55,13 +56,15 @@ class Gap:
 Piece = str | Gap  # words are in lower case, without the spaces around them
 
 
-def pieces_of(utterance: Utterance) -> list[Piece]:
-    """The utterance with gaps. A span that touches a slot belongs to it, and stretches that overlap are one gap."""
+def pieces_of(utterance: Utterance, as_said: bool = False) -> list[Piece]:
+    """The utterance with gaps. A span that touches a slot belongs to it, and stretches that overlap are one gap. `as_said`:
+    labelled values stay where nothing but times was detected in them."""
     pieces: list[Piece] = []
     at = 0
     for begin, end, gap in _gaps(utterance):
         pieces += _words(utterance.text[at:begin])
-        pieces.append(gap)
+        value = " ".join(_words(utterance.text[begin:end])) if as_said and gap.slot and not gap.said else ""
+        pieces.append(replace(gap, said=value) if value and not _names(utterance, begin, end) else gap)
         at = end
     pieces += _words(utterance.text[at:])
     if not pieces:
@@ -73,12 +76,15 @@ def values_of(utterance: Utterance) -> Iterator[tuple[str, str]]:
     """(slot, value in lower case) of labelled slots that are more than a common word, and name nothing but times."""
     for slot in utterance.slots:
         text = utterance.text[slot.begin : slot.end]
-        named = any(
-            span.begin < slot.end and slot.begin < span.end and span.type not in ("DATE", "TIME")
-            for span in utterance.spans
-        )
-        if not named and not _common_value(text) and (value := " ".join(_words(text))):
+        if _names(utterance, slot.begin, slot.end) or _common_value(text):
+            continue
+        if value := " ".join(_words(text)):
             yield slot.name, value
+
+
+def _names(utterance: Utterance, begin: int, end: int) -> bool:
+    """Whether a detector marked anything there but times."""
+    return any(span.begin < end and begin < span.end and span.type not in ("DATE", "TIME") for span in utterance.spans)
 
 
 def _gaps(utterance: Utterance) -> list[tuple[int, int, Gap]]:
@@ -126,6 +132,7 @@ def _skeleton(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 _RUNGS: dict[str, Callable[[Sequence[Piece]], list[Piece]]] = {
+    "said": list,
     "full": list,
     "common": _common,
     "skeleton": _skeleton,

@@ -14,7 +14,7 @@ from whole_runs import only_run, sottovoce, write_manifest
 
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.settings import build
-from sottovoce.pipelines.observe.observing import ObserveSettings
+from sottovoce.pipelines.observe.observing import Observers, ObserveSettings, RunFacts
 
 PLANTED = ("oswaldina", "quetzalroom", "zirconturn", "petronella", "wilhelmina")
 
@@ -136,3 +136,18 @@ def test_a_run_that_fails_is_told_by_its_type_and_nobody_who_listens_stops_a_run
 def test_an_address_that_is_none_is_refused(wrong):
     with pytest.raises(SettingsError, match=f"observe.{next(iter(wrong))}"):
         build(ObserveSettings, wrong, "observe")
+
+
+def test_of_a_crowd_release_nobody_is_told_an_exact_count(tmp_path):
+    """One person more in the corpus must not be told by a dashboard: rows are noisy, and all else stays with the owner."""
+    record = {
+        "crowd": True,
+        "counts": {"read": 123, "failed": 1, "rows": {"slu": 57}, "stages": {"read": {"received": 123}}},
+    }
+    settings = ObserveSettings(metrics=str(tmp_path / "m.prom"), lineage=str(tmp_path / "lineage.json"))
+    watching = Observers(settings, lambda: RunFacts("run-1", "in", "out", "direct", {"slu": (("text", "string"),)}))
+    watching.began()
+    watching.ended(record, None, 2.0)
+    told = (tmp_path / "m.prom").read_text() + (tmp_path / "lineage.json").read_text()
+    assert 'sottovoce_run_rows{sink="slu"} 57.0' in told
+    assert "records_read" not in told and "inputStatistics" not in told and '"rowCount": 57' in told

@@ -123,7 +123,7 @@ def test_the_next_rung_takes_what_is_left_and_sinks_share_one_bound(tmp_path):
     fillers = ["please", "can you", "i want to", "would you", "hey", "so", "well", "now"]
     rare = [said(f"{fillers[i % 8]} {fillers[i // 8]} check the weather", f"r{i}", "weather") for i in range(40)]
     common = [said("what is the news", f"s{i}", "news") for i in range(60)]
-    job = job_with(tmp_path, sinks=("slu", "stt_lm"), templates_per_speaker=1, ladder={"full": 1.0, "skeleton": 1.0})
+    job = job_with(tmp_path, sinks=("slu", "stt_lm"), utterances_per_speaker=1, ladder={"full": 1.0, "skeleton": 1.0})
     records = release(job, rare, common)
     texts = Counter(one.text for one in records)
     assert set(texts) == {"what is the news", "check weather"} and texts["what is the news"] < 75

@@ -57,7 +57,7 @@ def test_a_crowd_covers_speech_and_the_ledger_says_a_finite_epsilon(tmp_path, vo
     ]  # fmt: skip
     manifest = write_manifest(tmp_path / "in", said)
     flags = ("--input", manifest, "--output", tmp_path / "out", "--secret-file", secret_file, "--set", "detect=rules")
-    crowd = ("--set", "rewrite={use: crowd, templates_per_speaker: 1, copies: 2}", "--set", "sinks={stt_am: 1}")
+    crowd = ("--set", "rewrite={use: crowd, utterances_per_speaker: 1, copies: 2}", "--set", "sinks={stt_am: 1}")
     refused = sottovoce("sanitize", *flags, *crowd, check=False)
     assert refused.returncode == 2 and "from_text" in refused.stderr
     sottovoce("sanitize", *flags, *crowd, "--set", FROM_TEXT)

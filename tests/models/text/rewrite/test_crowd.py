@@ -1,5 +1,6 @@
 """The accounting of crowd release, against a definition of differential privacy that knows nothing of it."""
 
+import dataclasses
 import math
 
 import pytest
@@ -9,9 +10,14 @@ from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Slot, Source, Utterance
 from sottovoce.models.settings import build
+from sottovoce.models.text.languages import TABLE
 from sottovoce.models.text.replace.distribution import Draws
-from sottovoce.models.text.replace.private_counts import CountSettings, laplace_scale, quieter_noise, threshold_of
+from sottovoce.models.text.replace.in_language import lists_of
+from sottovoce.models.text.replace.kinds import LISTED
+from sottovoce.models.text.replace.private_counts import CountSettings, laplace_scale, threshold_of
+from sottovoce.models.text.replace.public_lists import public_lists
 from sottovoce.models.text.rewrite.crowd import Crowd
+from sottovoce.models.text.rewrite.fill import SHAPES, of_type
 from sottovoce.models.text.rewrite.template import Gap, to_key
 
 SECRET = Secret(b"a secret of this test")
@@ -48,48 +54,74 @@ def test_a_threshold_that_is_too_low_fails_the_same_law(monkeypatch):
 
 def test_shares_of_the_ladder_add_up_to_what_the_ledger_says():
     crowd = Crowd(epsilon=3.0, delta=1e-5, ladder={"full": 2.0, "common": 1.0, "skeleton": 1.0, "values": 1.0})
-    counts = [*crowd.rungs(), crowd.of_values]
-    assert [count.name for count in counts] == ["full", "common", "skeleton", "values"]
-    assert sum(count.settings.epsilon for count in counts) == pytest.approx(3.0)
+    counts = crowd.counts()
+    assert [count.name for count in counts] == ["full", "common", "values", "skeleton"]
+    assert {count.settings.epsilon for count in counts} == {3.0}  # each utterance is released once: ladder.py
+    assert sum(count.settings.silence for count in counts) == pytest.approx(3.0)
     assert sum(count.settings.delta for count in counts) == pytest.approx(1e-5)
+    gaussian = dataclasses.replace(crowd, noise="gaussian").counts()
+    assert sum(count.settings.epsilon for count in gaussian) == pytest.approx(3.0)
+    assert sum(count.settings.delta for count in gaussian) == pytest.approx(1e-5)
     entry = crowd.ledger(LedgerEntry("detect", "d", "finds", ("misses",)))
     assert entry.sound == {"utterance": 3.0, "dialogue": 3.0, "speaker": 3.0} and crowd.spent == (3.0, 1e-5)
 
 
-def test_the_quieter_noise_is_laplace_for_few_and_gaussian_for_many():
-    assert quieter_noise(1.0, 1e-6, 1) == "laplace" and quieter_noise(1.0, 1e-6, 16) == "gaussian"
+@pytest.mark.parametrize(("limit", "noise"), [(1, "laplace"), (4, "laplace"), (100, "gaussian")])
+def test_the_quieter_noise_is_laplace_for_few_and_gaussian_for_many(limit, noise):
+    assert {count.settings.noise for count in Crowd(utterances_per_speaker=limit).counts()} == {noise}
 
 
 def test_an_intent_parts_a_crowd_only_where_it_is_released():
     crowd = Crowd()
     one, other = said("good morning", "greet"), said("good morning", "thank")
-    assert crowd.templates(one, "stt_lm") == crowd.templates(other, "stt_lm")
-    assert crowd.templates(one, "slu") != crowd.templates(other, "slu")
+    assert crowd.adds(one, "stt_lm") == crowd.adds(other, "stt_lm")
+    assert crowd.adds(one, "slu") != crowd.adds(other, "slu")
 
 
 def test_a_skeleton_never_goes_to_a_model_of_language():
     crowd = Crowd(ladder={"full": 1.0, "skeleton": 1.0})
-    assert set(crowd.templates(said("please play some songs"), "slu")) == {"full", "skeleton"}
-    assert set(crowd.templates(said("please play some songs"), "stt_lm")) == {"full"}
+    assert set(crowd.adds(said("please play some songs"), "slu")) == {"full", "skeleton"}
+    assert set(crowd.adds(said("please play some songs"), "stt_lm")) == {"full"}
 
 
 def test_gaps_are_filled_by_released_values_then_public_lists_and_slots_stand_where_they_are():
     crowd = Crowd()
     template = to_key(["play", Gap(slot="song"), "in", Gap(type="LOC"), Gap(slot="unheard of")], "play", "en")
-    filled = crowd.fill(template, {"song": {"yellow submarine": 3.0}}, Draws(SECRET, "one"))
+    values = {"song": {"yellow submarine": 3.0}}
+    filled = crowd.fill(("full/stt_lm", template), values, Draws(SECRET, "one"))
     assert filled.text.startswith("play yellow submarine in ") and len(filled.text) > len("play yellow submarine in ")
     assert filled.slots == (Slot(5, 21, "song"),) and filled.intent == "play" and filled.language == "en"
+    examples = [crowd.fill(("full/slu", template), values, Draws(SECRET, n)) for n in range(60)]
+    songs = [one.text[one.slots[0].begin : one.slots[0].end] for one in examples]
+    assert (
+        10 < songs.count("yellow submarine") < 50 and len(set(songs)) > 10
+    )  # else any words: they mark where a song stands
+    assert all([slot.name for slot in one.slots] == ["song", "unheard of"] for one in examples)
 
 
 def test_a_template_of_one_gap_that_nothing_fills_is_no_record():
-    crowd, template = Crowd(), to_key([Gap(slot="unheard of")], "inform", "en")
+    crowd, template = Crowd(), ("full/stt_lm", to_key([Gap(slot="unheard of")], None, "en"))
     assert crowd.fill(template, {}, Draws(SECRET, "one")) is None
     assert crowd.fill(template, {"unheard of": {"seven": 2.0}}, Draws(SECRET, "one")).text == "seven"
 
 
+def test_gaps_in_another_language_are_filled_from_its_own_lists():
+    places = set(lists_of("de")["places"]) - set(public_lists()["places"])
+    template = ("full/slu", to_key(["wetter", "in", Gap(type="LOC"), Gap(slot="unheard of")], "weather", "de-DE"))
+    texts = [Crowd().fill(template, {}, Draws(SECRET, n)).text for n in range(40)]
+    drawn = {text.removeprefix("wetter in ") for text in texts}
+    assert drawn <= set(lists_of("de")["places"]) and drawn & places
+
+
+@pytest.mark.parametrize("code", TABLE)
+@pytest.mark.parametrize("type_", [*LISTED, *SHAPES, "EMAIL", "URL"])
+def test_every_type_has_a_filling_in_every_language(code, type_):
+    assert of_type(type_, Draws(SECRET, code), code).strip() and "[" not in of_type(type_, Draws(SECRET, code), code)
+
+
 @pytest.mark.parametrize(
     "wrong",
-    [{"epsilon": 0.0}, {"delta": 0.0}, {"templates_per_speaker": 0}, {"ladder": {"values": 1.0}}, {"ladder": {"full": -1.0}},
+    [{"epsilon": 0.0}, {"delta": 0.0}, {"utterances_per_speaker": 0}, {"ladder": {"values": 1.0}}, {"ladder": {"full": -1.0}},
      {"ladder": {"whole": 1.0}}],
 )  # fmt: skip
 def test_options_out_of_range_are_named_with_what_is_allowed(wrong):
