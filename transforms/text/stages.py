@@ -19,6 +19,7 @@ from sottovoce.models.text import chain
 from sottovoce.models.text.detect import ENGLISH, labelled_slots
 from sottovoce.models.text.detect.labelled_slots import SlotSettings
 from sottovoce.models.text.language import LanguageNotSupported, spoken_in
+from sottovoce.models.text.rewrite import ReleasesTemplates
 from sottovoce.transforms.engine import members
 from sottovoce.transforms.engine.job import InputSettings, Job
 from sottovoce.transforms.engine.stage import Stage, Step
@@ -75,7 +76,7 @@ class _Language(Step):
 
 class DetectEntities(Stage):
     def __init__(self, job: Job):
-        super().__init__(_Detect(job.detect), job)
+        super().__init__(_Detect(job.detect, alone=isinstance(job.rewrite.make(), ReleasesTemplates)), job)
 
 
 class AddLabelledSlots(Stage):
@@ -117,10 +118,13 @@ def _counts(settings: SlotSettings, detected: Utterance) -> dict[str, Counter[st
 
 
 class _Detect(Step):
+    """`alone`: each text by itself. Some networks round a little differently by what stands beside a text in a batch, and one
+    person's text would then move a span in another's, which no differential privacy for a speaker allows."""
+
     name = "detect"
 
-    def __init__(self, detector: Spec):
-        self._spec = detector
+    def __init__(self, detector: Spec, alone: bool = False):
+        self._spec, self._alone = detector, alone
 
     def setup(self) -> None:
         members.load(self._spec)
@@ -128,7 +132,9 @@ class _Detect(Step):
     def many(self, utterances: Sequence[Utterance]) -> list[Utterance]:
         loaded = members.load(self._spec)
         with loaded.lock:
-            return chain.detected(loaded.member, utterances)
+            if not self._alone:
+                return chain.detected(loaded.member, utterances)
+            return [chain.detected(loaded.member, [utterance])[0] for utterance in utterances]
 
     def one(self, utterance: Utterance) -> Utterance:
         return self.many([utterance])[0]

@@ -7,9 +7,10 @@ Theorem. Let a speaker be all records under one speaker id (where there is none:
 together are (epsilon, delta)-differentially private for adding or removing a speaker with everything they said.
 
 Proof. (1) Which template and which values an utterance may add to a count depends on that utterance, its speaker id and public
-lists alone, and a keyed hash chooses one for each count. Of all that a speaker said in all sinks a keyed hash chooses K
-utterances of different sorts (`full` templates), which depends on what they said alone. So the speaker brings at most K
-utterances, which add at most one thing to each count, and a thing that several of them add counts once. (2) These utterances
+lists alone (detectors are given each text by itself), and a keyed hash chooses one for each count. Of all that a speaker said in
+all sinks a keyed hash chooses K utterances of different sorts (`full` templates), which depends on what they said alone. So the
+speaker brings at most K utterances, which add at most one thing to each count, and a thing that several of them add counts once.
+(2) These utterances
 go down one ladder, in all sinks together (sink and rung are part of the thing that is counted): the theorem of `ladder.py` for
 Laplace noise. For Gaussian noise count r has shares epsilon_r and delta_r: a speaker changes at most K counts by 1, L2
 sensitivity sqrt(K); half of delta_r pays for the noise and half, by independence, for things that nobody else says
@@ -176,6 +177,7 @@ class Crowd(ReleasesTemplates):
                 "a person has one speaker id; records without one are protected by dialogue",
                 "the secret of the run is not known to the reader: noise and choices are keyed by it",
                 "a second run over the same people adds its own epsilon: nights add up in the cumulative ledger",
+                "a dialogue comes whole in one run: of one that was taken before, nobody's later turns are counted",
             ),
             sound=dict.fromkeys(("utterance", "dialogue", "speaker"), self.epsilon),
         )
