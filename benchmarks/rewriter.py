@@ -20,13 +20,14 @@ SHORT = 6
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, metavar="FILE", help="JSONL with a split test")
+    parser.add_argument("--data", type=Path, required=True, metavar="FILE", help="JSONL with splits")
+    parser.add_argument("--split", default="test", help="to choose by: valid or dev (default: test)")
     parser.add_argument("--rewriter", metavar="DIR", help="default: the one that ships")
     parser.add_argument("--epsilon", type=float, nargs="+", default=[200.0, 50.0, 8.0, 1.0])
     parser.add_argument("--sentences", type=int, default=400)
     args = parser.parse_args()
     draw, coder = np.random.default_rng(0), autoencoder.load(args.rewriter)
-    rows = read_corpus(args.data, "test").examples
+    rows = read_corpus(args.data, args.split).examples
     chosen = [rows[at] for at in draw.permutation(len(rows))[: args.sentences]]
     said = [autoencoder.tokens_from(row.tokens, row.tags, row.intent) for row in chosen]
     vectors = coder.encode(said)

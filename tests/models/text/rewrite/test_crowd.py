@@ -66,7 +66,7 @@ def test_shares_of_the_ladder_add_up_to_what_the_ledger_says():
     assert entry.sound == {"utterance": 3.0, "dialogue": 3.0, "speaker": 3.0} and crowd.spent == (3.0, 1e-5)
 
 
-@pytest.mark.parametrize(("limit", "noise"), [(1, "laplace"), (4, "laplace"), (100, "gaussian")])
+@pytest.mark.parametrize(("limit", "noise"), [(1, "laplace"), (16, "laplace"), (100, "gaussian")])
 def test_the_quieter_noise_is_laplace_for_few_and_gaussian_for_many(limit, noise):
     assert {count.settings.noise for count in Crowd(utterances_per_speaker=limit).counts()} == {noise}
 

@@ -1,5 +1,6 @@
 """What one speaker changes in the counts of a crowd release, whatever they and the others say: the first half of its proof."""
 
+import dataclasses
 import random
 
 import pytest
@@ -7,7 +8,8 @@ import pytest
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Slot, Source, Utterance
 from sottovoce.models.text.rewrite.crowd import ORDER, Crowd
-from sottovoce.models.text.rewrite.release import Said, added, chosen, said_of
+from sottovoce.models.text.rewrite.release import Said, added, chosen, release, said_of
+from sottovoce.models.text.rewrite.template import NoTemplate
 
 SECRET = Secret(b"a secret of this test")
 SINKS = ("slu", "stt_lm")
@@ -66,3 +68,50 @@ def test_without_the_walk_she_gives_more_away():
 def test_the_order_of_the_corpus_decides_nothing():
     crowd, rows = Crowd(utterances_per_speaker=2), corpus(random.Random(7), 4)
     assert brought(crowd, rows) == brought(crowd, rows[::-1])
+
+
+# Whatever a corpus may be like: the same in whole runs in tests/pipelines/sanitize/test_crowd_runs.py.
+
+
+def said(text: str, who: str | None, number: int = 0, intent: str = "ask", slot: str = "") -> Utterance:
+    slots = (Slot(0, len(text), slot),) if slot else ()
+    name = f"{who}-{number}"
+    return Utterance(name, f"d{name}", 0, text, Source("f", 1), speaker_id=who, intent=intent, slots=slots)
+
+
+def texts(utterances: list[Utterance], **options) -> list[str]:
+    return [one.text for one in release(Crowd(**options), utterances, "slu", SECRET, "one execution")[0]]
+
+
+def test_without_speaker_ids_dialogues_are_counted():
+    assert len(texts([said("what is the news", None, n) for n in range(60)])) > 30
+    one_dialogue = [dataclasses.replace(said("what is the news", None, n), dialogue_id="d") for n in range(60)]
+    assert texts(one_dialogue) == []
+
+
+def test_fewer_speakers_than_the_threshold_release_nothing():
+    assert texts([said("good morning", f"s{n}") for n in range(3)]) == []
+    assert texts([]) == []
+
+
+def test_one_speaker_says_nothing_to_anybody_however_often():
+    assert texts([said(f"read my diary of day {n % 7}", "him", n) for n in range(1000)]) == []
+
+
+def test_an_intent_of_one_speaker_alone_does_not_go_out():
+    crowd = [said("what is the news", f"s{n}") for n in range(60)]
+    records, _ = release(Crowd(), [*crowd, said("what is the news", "her", 0, "only_hers")], "slu", SECRET, "one")
+    assert {one.intent for one in records} == {"ask"}
+
+
+def test_a_text_without_a_word_has_no_template():
+    for text in ("...", " - ", "?!", ""):
+        with pytest.raises(NoTemplate):
+            said_of(Crowd(), said(text, "s"), "slu", SECRET)
+
+
+def test_a_template_of_one_slot_is_filled_or_nothing():
+    cities = [said("paris", f"s{n}", 0, "inform", "city") for n in range(60)]
+    assert set(texts(cities)) == {"paris"}  # as sixty said it
+    found = texts([said(f"{chr(97 + n)}ville", f"s{n}", 0, "inform", "city") for n in range(26)], ladder={"full": 1.0})
+    assert found and not {f"{chr(97 + n)}ville" for n in range(26)} & set(found)  # a city each: any city
