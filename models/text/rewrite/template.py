@@ -115,7 +115,7 @@ def _words(text: str) -> list[str]:
     return [match.group().replace("’", "'") for match in _WORD.finditer(text.casefold())]
 
 
-def on_rung(pieces: Sequence[Piece], rung: Rung) -> list[Piece]:
+def on_rung(pieces: Sequence[Piece], rung: str) -> list[Piece]:
     return _RUNGS[rung](pieces)
 
 
