@@ -5,6 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +18,11 @@ from sottovoce.pipelines.local.numbers import at_least_one
 EXAMPLES = """\
   sottovoce evaluate detect --data snips.jsonl.gz nlu_eval.jsonl.gz --split test
   sottovoce evaluate detect --data snips.jsonl.gz --split valid --curve 1 2 3 4
+  sottovoce evaluate detect --data test.conll --types film=O place=LOC --beside presidio flair:ner.pt
   sottovoce evaluate detect --data de-DE.jsonl.gz lv-LV.jsonl.gz --split test --exchange PER LOC
   sottovoce evaluate detect --data mine.jsonl --detector '{use: flair, model: my_flair/model.pt, trust: true}' --json
 """
+SAY_EVERY_S = 5.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +31,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--split", metavar="NAME", help="only rows of this split (default: all rows)")
     parser.add_argument("--detector", default="default", metavar="NAME", help="default: rules and the shipped tagger")
+    parser.add_argument(
+        "--beside",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="other detectors on the same data in the same run: any that a job may name, and presidio",
+    )
+    parser.add_argument(
+        "--types",
+        nargs="+",
+        default=[],
+        metavar="TAG=TYPE",
+        help="what a tag of the files means, where its name does not say it; O: nothing sensitive",
+    )
     parser.add_argument(
         "--exchange",
         nargs="+",
@@ -41,28 +61,75 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from sottovoce.models.text.detect.builder.corpora import corpus_name
     from sottovoce.models.text.detect.measure import measure
-    from sottovoce.pipelines.local.read_locally import read_member
 
     if args.curve:
         return _curves(args)
-    detector = read_member("detect", "--detector", args.detector).make()
-    detector.setup()
+    detector = _detector(args.detector)
+    others = {name: _detector(name) for name in args.beside}
     results: dict[str, Any] = {}
-    for path in args.data:
-        examples = _examples(path, args.split, args.limit)
-        if args.exchange:
-            examples = _exchanged(path, examples, args.exchange)
-        _refuse_foreign_tags(path, examples, detector.finds())
-        results[corpus_name(path)] = measure(detector, examples).as_dict()
+    for name, path in _named(args.data).items():
+        examples = _prepared(path, args, detector.finds())
+        results[name] = measure(detector, examples, _progress(name, len(examples))).as_dict()
+        for other, made in others.items():
+            results[name].setdefault("beside", {})[other] = measure(
+                made, examples, _progress(f"{name}, {other}", len(examples))
+            ).as_dict()
         if not args.json:
-            _show(corpus_name(path), results[corpus_name(path)])
+            _show(name, results[name])
     if args.json:
         print(json.dumps(results, indent=2))
     if args.record:
         _record(args, results)
     return 0
+
+
+def _detector(name: str) -> Any:
+    from sottovoce.pipelines.local.read_locally import read_member
+    from sottovoce.pipelines.studies.presidio_detector import Presidio
+
+    made = Presidio() if name == "presidio" else read_member("detect", "--detector", name).make()
+    made.setup()
+    return made
+
+
+def _named(paths: list[Path]) -> dict[str, Path]:
+    """A name for each file: its own, with that of its folder where two are called alike, or the whole path."""
+    from sottovoce.models.text.detect.builder.corpora import corpus_name
+
+    for name_of in (corpus_name, lambda path: f"{path.resolve().parent.name}/{corpus_name(path)}", str):
+        names = Counter(map(name_of, paths))
+        if max(names.values()) == 1:
+            return {name_of(path): path for path in paths}
+    raise CorpusError(f"--data: {next(name for name, times in names.items() if times > 1)} is given twice")
+
+
+def _prepared(path: Path, args: argparse.Namespace, known: frozenset[str] | None) -> list:
+    examples = _examples(path, args.split, args.limit, _types(args.types))
+    if args.exchange:
+        examples = _exchanged(path, examples, args.exchange)
+    _refuse_foreign_tags(path, examples, known)
+    return examples
+
+
+def _types(given: list[str]) -> dict[str, str]:
+    pairs = [item.partition("=") for item in given]
+    wrong = [name for name, equals, kind in pairs if not (name and equals and kind)]
+    if wrong:
+        raise CorpusError(f"--types: expected TAG=TYPE, such as film=O or place=LOC, not {wrong[0]!r}")
+    return {name: kind for name, _, kind in pairs}
+
+
+def _progress(name: str, total: int) -> Callable[[int], None]:
+    """A line now and then, beside what is printed."""
+    said = [time.monotonic()]
+
+    def done(utterances: int) -> None:
+        if time.monotonic() - said[0] >= SAY_EVERY_S:
+            said[0] = time.monotonic()
+            print(f"{name}: {utterances:,} of {total:,} utterances", file=sys.stderr, flush=True)
+
+    return done
 
 
 def _exchanged(path: Path, examples: list, kinds: list[str]) -> list:
@@ -83,18 +150,27 @@ def _exchanged(path: Path, examples: list, kinds: list[str]) -> list:
 
 
 def _refuse_foreign_tags(path: Path, examples: list, known: frozenset[str] | None) -> None:
-    """Recall of types that nobody looks for would be a figure about nothing."""
-    named = {label[2:] for example in examples for label in example.labels if label.startswith("B-")}
+    """Recall of types that nobody looks for would be a figure about nothing; of some of them, it is said which they are."""
+    from sottovoce.models.text.detect.builder.corpora import stretches
+
+    named = {kind for example in examples for _, _, kind in stretches(example.labels)}
     if not named or (known is not None and not named & known):
         has = f"its tags name {', '.join(sorted(named)[:8])}" if named else "no word of it is tagged"
         raise CorpusError(
-            f"{path.name}: {has}, and nothing that the detector looks for: {', '.join(sorted(known or ())) or 'any type'}"
+            f"{path.name}: {has}, and nothing that the detector looks for: {', '.join(sorted(known or ())) or 'any type'}; "
+            "--types TAG=TYPE says what a tag means"
+        )
+    strange = sorted(named - known) if known is not None else []
+    if strange:
+        print(
+            f"{path.name}: counted as sensitive though the detector looks for no such type: {', '.join(strange)} "
+            f"(--types {strange[0]}=O leaves it out)",
+            file=sys.stderr,
         )
 
 
 def _curves(args: argparse.Namespace) -> int:
     from sottovoce.models.settings import read_spec
-    from sottovoce.models.text.detect.builder.corpora import corpus_name
     from sottovoce.models.text.detect.builder.tune import curve
     from sottovoce.models.text.detect.ensemble import DEFAULT
     from sottovoce.models.text.detect.tagger import Tagger
@@ -105,22 +181,24 @@ def _curves(args: argparse.Namespace) -> int:
         raise CorpusError(f"--curve: {args.detector} has no outside_bias; expected default, tagger or tagger:FOLDER")
     for detector in (*others, tagger):
         detector.setup()
+    known = frozenset[str]().union(*(detector.finds() for detector in (*others, tagger)))
     results: dict[str, Any] = {}
-    for path in args.data:
-        points = curve(tagger, others, _examples(path, args.split, args.limit), args.curve)
-        results[corpus_name(path)] = {bias: measured.as_dict() for bias, measured in points}
-        for bias, row in results[corpus_name(path)].items() if not args.json else ():
-            print(f"{corpus_name(path)} bias {bias:g}: recall {100 * row['recall']:.2f} %"
+    for name, path in _named(args.data).items():
+        examples = _prepared(path, args, known)
+        points = curve(tagger, others, examples, args.curve, _progress(name, len(examples)))
+        results[name] = {bias: measured.as_dict() for bias, measured in points}
+        for bias, row in results[name].items() if not args.json else ():
+            print(f"{name} bias {bias:g}: recall {100 * row['recall']:.2f} %"
                   f"   over-masking {100 * row['over_masking']:.2f} %", flush=True)  # fmt: skip
     if args.json:
         print(json.dumps(results, indent=2))
     return 0
 
 
-def _examples(path: Path, split: str | None, limit: int | None) -> list:
+def _examples(path: Path, split: str | None, limit: int | None, types: dict[str, str]) -> list:
     from sottovoce.models.text.detect.builder.corpora import read_examples
 
-    everything = list(read_examples(path))
+    everything = list(read_examples(path, types))
     examples = [example for example in everything if split is None or example.split == split]
     if not examples:
         known = ", ".join(sorted({example.split for example in everything})) or "none"
@@ -135,9 +213,13 @@ def _show(name: str, row: dict[str, Any]) -> None:
         f"  token recall  {100 * row['recall']:6.2f} %   (95 %: {100 * low:.2f} to {100 * high:.2f})\n"
         f"  over-masking  {100 * row['over_masking']:6.2f} %   ({100 * row['over_masking_untold']:.2f} of it where the "
         f"set does not tell: mixed slots, unlabelled types)   whole entities found {100 * row['whole_entity_recall']:.2f} %\n"
+        f"  strict F1     {100 * row['strict_f1']:6.2f} %   (entities with their very words and type)\n"
         f"  without small words in or beside an entity: recall {100 * row['recall_without_small_words']:.2f} %   "
         f"over-masking {100 * row['over_masking_without_small_words']:.2f} %"
     )
+    for other, part in row.get("beside", {}).items():
+        print(f"  beside it, {other}: recall {100 * part['recall']:.2f} %   over-masking {100 * part['over_masking']:.2f} %"
+              f"   strict F1 {100 * part['strict_f1']:.2f} %")  # fmt: skip
     for kind, part in row["types"].items():
         low, high = part["interval"]
         print(
@@ -150,8 +232,8 @@ def _record(args: argparse.Namespace, results: dict[str, Any]) -> None:
     """{detector: {set: {...}}}: what `ledger()` quotes. Paths are reduced to names: a ledger may be published. A `note` that
     was written beside a figure by hand stays."""
     kept: dict[str, Any] = json.loads(args.record.read_text("utf-8")) if args.record.is_file() else {}
-    for name, row in results.items():
-        path = next(path for path in args.data if path.name.split(".")[0] == name)
+    for name, path in _named(args.data).items():
+        row = results[name]
         command = ["sottovoce", "evaluate", "detect", "--data", path.name]
         command += ["--split", args.split] if args.split else []
         command += ["--exchange", *args.exchange] if args.exchange else []

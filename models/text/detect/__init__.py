@@ -16,6 +16,7 @@ TABLE = {
     "rules": "sottovoce.models.text.detect.rules:Rules",
     "tagger": "sottovoce.models.text.detect.tagger:Tagger",
     "gazetteer": "sottovoce.models.text.detect.gazetteer:Gazetteer",
+    "health": "sottovoce.models.text.detect.health:Health",
     "flair": "sottovoce.models.text.detect.flair_tagger:Flair",
     "hf": "sottovoce.models.text.detect.hf:HuggingFace",
 }
@@ -26,6 +27,7 @@ TAGGED = ("de", ENGLISH, "es", "fr", "it", "lv", "nl", "pl", "pt")  # what the s
 # The languages that a member knows; no row: it depends on none, or on the model that a job names.
 LANGUAGES: dict[str, Iterable[str]] = {
     "default": TAGGED, "ensemble": TAGGED, "rules": languages.TABLE, "tagger": TAGGED,
+    "health": (ENGLISH,),
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from sottovoce.models.errors import RunError
 from sottovoce.models.ledger.entries import LedgerEntry
@@ -30,6 +30,7 @@ class Gazetteer:
 
     model: str = ""
     entries: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    name: ClassVar[str] = "gazetteer"
 
     def __post_init__(self) -> None:
         require(
@@ -42,7 +43,10 @@ class Gazetteer:
     def setup(self) -> None:
         phrases = [(phrase, kind) for kind, values in self.entries.items() for phrase in values]
         if self.model:
-            phrases += _read(Path(self.model))
+            phrases += read_phrases(Path(self.model))
+        self._grow(phrases)
+
+    def _grow(self, phrases: Sequence[tuple[str, str]]) -> None:
         self._trie, self._size = {}, 0
         for phrase, kind in phrases:
             node = self._trie
@@ -65,7 +69,7 @@ class Gazetteer:
                 if node is None:
                     break
                 if _END in node:
-                    found = Span(begin, end, node[_END], 1.0, "gazetteer")
+                    found = Span(begin, end, node[_END], 1.0, self.name)
             if found:
                 spans.append(found)
         return spans
@@ -92,7 +96,7 @@ def fold(word: str) -> str:
     return "".join(c for c in decomposed if not unicodedata.combining(c))
 
 
-def _read(path: Path) -> list[tuple[str, str]]:
+def read_phrases(path: Path) -> list[tuple[str, str]]:
     with path.open(encoding="utf-8", newline="") as lines:
         rows = [
             row

@@ -82,7 +82,7 @@ class HuggingFace:
                 words[-1] = (min(begin, words[-1][0]), max(end, words[-1][1]))
             ids.append(id_)
             word_of.append(len(words) - 1)
-        return Pieced(np.asarray(ids, dtype=np.int64), np.asarray(word_of, dtype=np.int64), words)
+        return Pieced(np.asarray(ids, dtype=np.int64), np.asarray(word_of, dtype=np.int64), words, np.zeros(len(ids)))
 
     def _run(self, pieced: Sequence[Pieced], rows: Sequence[tuple[int, Window]], scores: list[np.ndarray]) -> None:
         import torch

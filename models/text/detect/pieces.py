@@ -22,11 +22,12 @@ NETWORK, SETTINGS, TOKENIZER, MEASURED = "tagger.onnx", "tagger.json", "tokenize
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Pieced:
-    """`ids[i]` belongs to word `word_of[i]`, which covers characters [begin, end) = `words[word_of[i]]`."""
+    """`ids[i]` belongs to word `word_of[i]`, which covers characters [begin, end) = `words[word_of[i]]`. `case[i]`: see `case_of`."""
 
     ids: np.ndarray
     word_of: np.ndarray
     words: list[tuple[int, int]]
+    case: np.ndarray
 
 
 class Pieces:
@@ -45,7 +46,7 @@ class Pieces:
 
     def encode(self, texts: Sequence[str]) -> list[Pieced]:
         # One by one: encode_batch starts threads of its own, and a worker process has one core.
-        return [_pieced(self._tokenizer.encode(encodable(text), add_special_tokens=False)) for text in texts]
+        return [_pieced(self._tokenizer.encode(encodable(text), add_special_tokens=False), text) for text in texts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,30 @@ def encodable(text: str) -> str:
     return "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
 
 
-def _pieced(encoding) -> Pieced:
+CASES = 5
+
+
+def case_of(text: str, words: Sequence[tuple[int, int]]) -> np.ndarray:
+    """What case tells of each word: 1 small letters or none, 2 a capital, 3 capitals throughout, 4 a capital that begins a sentence;
+    0 everywhere in a text without both capitals and small letters, where it tells nothing."""
+    cases = np.zeros(len(words), dtype=np.int64)
+    if text.islower() or text.isupper() or text == text.lower():
+        return cases
+    begins = True
+    for at, (begin, end) in enumerate(words):
+        first = text[begin]
+        if not first.isalnum():
+            begins = begins or first in ".?!:"
+            cases[at] = 1
+            continue
+        capital = first.isupper()
+        throughout = capital and end - begin > 1 and text[begin:end].isupper()
+        cases[at] = 3 if throughout else 1 if not capital else 4 if begins else 2
+        begins = False
+    return cases
+
+
+def _pieced(encoding, text: str) -> Pieced:
     words: list[tuple[int, int]] = []
     word_of = np.empty(len(encoding.ids), dtype=np.int64)
     last = None
@@ -95,11 +119,13 @@ def _pieced(encoding) -> Pieced:
         else:
             words[-1] = (min(begin, words[-1][0]), max(end, words[-1][1]))
         word_of[at] = len(words) - 1
-    return Pieced(np.asarray(encoding.ids, dtype=np.int64), word_of, words)
+    case = case_of(text, words)
+    return Pieced(np.asarray(encoding.ids, dtype=np.int64), word_of, words, case[word_of] if len(words) else case)
 
 
 class Network(ABC):
-    """`biases`: the bias on the outside label that was tuned, by language where there are several."""
+    """`biases`: the bias on the outside label that was tuned, by language where there are several; `type_bias`: what is added to
+    the scores of a type, tuned as well."""
 
     def __init__(self, folder: Path, kept: dict[str, Any]):
         import onnxruntime
@@ -107,6 +133,8 @@ class Network(ABC):
         self.names: list[str] = kept["labels"]
         self._bias: float = kept["outside_bias"]
         self._biases: dict[str, float] = kept.get("biases", {})
+        by_type = kept.get("type_bias", {})
+        self.offsets = np.array([by_type.get(name.partition("-")[2], 0.0) for name in self.names])
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         self._session = onnxruntime.InferenceSession(str(folder / NETWORK), options, providers=["CPUExecutionProvider"])
@@ -124,6 +152,7 @@ class PieceNetwork(Network):
         super().__init__(folder, kept)
         self._window: int = kept["window"]
         self._pieces = Pieces(folder / TOKENIZER)
+        self._sees_case = any(one.name == "token_type_ids" for one in self._session.get_inputs())
 
     def scored(self, texts: Sequence[str], code: str) -> list[Scored]:
         pieced = self._pieces.encode(texts)
@@ -133,12 +162,16 @@ class PieceNetwork(Network):
         scores = np.zeros((len(pieced.ids), len(self.names)), dtype=np.float32)
         if len(pieced.ids):
             for window in windows(len(pieced.ids), self._window - 2):
-                logits = self._run(pieced.ids[window.begin : window.end])
+                shown = slice(window.begin, window.end)
+                logits = self._run(pieced.ids[shown], pieced.case[shown])
                 kept = slice(window.keep_begin - window.begin, window.keep_end - window.begin)
                 scores[window.keep_begin : window.keep_end] = logits[kept]
         return scores
 
-    def _run(self, ids: np.ndarray) -> np.ndarray:
+    def _run(self, ids: np.ndarray, case: np.ndarray) -> np.ndarray:
         row = np.concatenate([[self._pieces.begin_id], ids, [self._pieces.end_id]])[None, :]
-        (logits,) = self._session.run(None, {"input_ids": row, "attention_mask": np.ones_like(row)})
+        inputs = {"input_ids": row, "attention_mask": np.ones_like(row)}
+        if self._sees_case:
+            inputs["token_type_ids"] = np.pad(case, 1)[None, :]
+        (logits,) = self._session.run(None, inputs)
         return logits[0, 1:-1]

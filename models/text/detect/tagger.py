@@ -23,6 +23,7 @@ from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Span
 from sottovoce.models.settings import require
 from sottovoce.models.text.detect import ENGLISH, ByLanguage
+from sottovoce.models.text.detect.borders import tidied
 from sottovoce.models.text.detect.grams import GramNetwork
 from sottovoce.models.text.detect.overlap import resolve
 from sottovoce.models.text.detect.pieces import MEASURED, NETWORK, SETTINGS, Network, PieceNetwork, Scored
@@ -72,7 +73,8 @@ class Tagger(ByLanguage):
     def spans(self, text: str, scored: Scored, bias: float, code: str = ENGLISH) -> list[Span]:
         words, scores = scored
         types = None if self.types is None else frozenset(self.types)
-        return spans_of(text, words, scores, self.network(code).names, bias, "tagger", types)
+        network = self.network(code)
+        return tidied(spans_of(text, words, scores + network.offsets, network.names, bias, "tagger", types), text, code)
 
     def ledger(self) -> LedgerEntry:
         measured = read_measured(self._folder, "tagger")
@@ -153,7 +155,8 @@ def spans_of(
     detector: str,
     types: frozenset[str] | None = None,
 ) -> list[Span]:
-    """Words in a row with one type make one span, unless a word's label begins with B- (two cities one after the other)."""
+    """Words in a row with one type make one span, unless a word's label begins with B- (two cities one after the other). Words
+    with no blank between them are of one name: "O'Brien"."""
     if not words:
         return []
     outside = names.index(OUTSIDE)
@@ -166,7 +169,7 @@ def spans_of(
             previous = ""
             continue
         score = float(1 - row[outside])
-        if kind == previous and prefix != "B":
+        if kind == previous and (prefix != "B" or begin == spans[-1].end):
             last = spans.pop()
             spans.append(Span(last.begin, max(end, last.end), kind, min(last.score, score), detector))
         else:

@@ -1,19 +1,22 @@
 """Vary a training example without changing what its labels mean.
 
 Values are swapped for values of public lists (so that the frame is learnt rather than the names), digits are said in
-words, punctuation is dropped as a recogniser would.
+words, punctuation is dropped as a recogniser would; what a recogniser or a hasty writer does to words is in `noise.py`, and how
+much of the case is left in `letter_case.py`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sottovoce.models.text.detect.builder import letter_case, noise
 from sottovoce.models.text.detect.builder.corpora import OUTSIDE, Example, stretches
 from sottovoce.models.text.detect.builder.say_numbers import spoken
-from sottovoce.models.text.detect.builder.values import value
+from sottovoce.models.text.detect.builder.values import LABELLED_AS, value
 
 _SWAPPED = ("PER", "LOC", "ORG")
 _INFLECTING = ("lv", "pl")
@@ -29,16 +32,21 @@ _IN_FIGURES = {
     ),
 }
 _RESHAPED = ("CODE", "PHONE")
+_CAPITALISED = ("title", "product", "car", "cuisine")
+_SLOT = re.compile(r"\{(\w+)\}(\S*)")
 
 
 @dataclass(frozen=True)
 class Augmentation:
-    """Shares of values, and of examples, that are varied. `figures`: of dates and times that are written in figures instead."""
+    """Shares of values, and of examples, that are varied. `figures`: of dates and times that are written in figures instead;
+    `noise`: of examples with an error of dictation or of typing; `recase`: whether the case of letters is varied."""
 
     swap: float = 0.35
     say_digits: float = 0.25
     drop_punctuation: float = 0.5
     figures: float = 0.0
+    noise: float = 0.0
+    recase: bool = False
 
     def __call__(self, example: Example, draw: np.random.Generator) -> Example:
         tokens, labels = _swap(example, self, draw)
@@ -49,23 +57,35 @@ class Augmentation:
             tokens, labels = _say_digits(tokens, labels)
         if draw.random() < self.drop_punctuation:
             tokens, labels = _drop_punctuation(tokens, labels)
-        return replace(example, tokens=tuple(tokens), labels=tuple(labels))
+        return self.roughened(replace(example, tokens=tuple(tokens), labels=tuple(labels)), (), draw)
+
+    def roughened(self, example: Example, names: Sequence[int], draw: np.random.Generator) -> Example:
+        """Errors and case; `names` are the words that are written with a capital though no label says so."""
+        if self.recase:
+            example = replace(example, tokens=letter_case.varied(example, names, draw))
+        return noise.added(example, draw) if self.noise and draw.random() < self.noise else example
 
 
-def fill(template: str, draw: np.random.Generator) -> Example:
-    """'call {PER} on {PHONE}' with made values. A {number} is an ordinary word."""
+def fill(template: str, draw: np.random.Generator, augment: Augmentation | None = None) -> Example:
+    """'call {PER} on {PHONE}' with made values. A {number} is an ordinary word, as is whatever is named in small letters."""
     tokens: list[str] = []
     labels: list[str] = []
+    names: list[int] = []
     for part in template.split():
-        kind = part.strip("{}")
-        if part == kind:
+        slot = _SLOT.fullmatch(part)
+        if slot is None:
             tokens.append(part)
             labels.append(OUTSIDE)
             continue
+        kind, rest = slot.groups()
         words = value(kind, draw).split()
+        words[-1] += rest
+        if kind in _CAPITALISED:
+            names += range(len(tokens), len(tokens) + len(words))
         tokens += words
-        labels += [OUTSIDE] * len(words) if kind == "number" else _bio(kind, len(words))
-    return Example(tuple(tokens), tuple(labels), "templates")
+        labels += [OUTSIDE] * len(words) if kind.islower() else _bio(LABELLED_AS.get(kind, kind), len(words))
+    example = Example(tuple(tokens), tuple(labels), "templates")
+    return example if augment is None else augment.roughened(example, names, draw)
 
 
 def exchanged(example: Example, kinds: Sequence[str], draw: np.random.Generator) -> Example:
@@ -96,7 +116,9 @@ def _swap(example: Example, shares: Augmentation, draw: np.random.Generator) -> 
             words = [_written(_IN_FIGURES[kind], draw)]
         elif draw.random() < shares.swap:
             if kind in _SWAPPED and words[0] != "@":
-                words = _inflected(value(kind, draw, example.language), words[-1], example.language, draw).split()
+                new = _inflected(value(kind, draw, example.language), words[-1], example.language, draw).split()
+                # Case is evidence: a new name has it where the old one had.
+                words = [word.lower() for word in new] if shares.recase and "".join(words).islower() else new
             elif kind in _RESHAPED:
                 words = [_same_shape(word, draw) for word in words]
         tokens += [*example.tokens[at:begin], *words]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, Example
+from sottovoce.models.text.detect.coverage import stem
 from sottovoce.models.text.detect.pieces import Pieced, Pieces
 
 IGNORED = -1
@@ -18,6 +19,7 @@ class Item:
     """One utterance ready for training: piece ids, the word of each piece, and a label number per word."""
 
     ids: np.ndarray
+    case: np.ndarray
     word_of: np.ndarray
     targets: np.ndarray
     open_types: frozenset[str]
@@ -28,6 +30,7 @@ class Batch:
     """`word_of` numbers the words over the whole batch; pieces without a word (begin, end, padding) carry -1."""
 
     ids: np.ndarray
+    case: np.ndarray
     attention: np.ndarray
     word_of: np.ndarray
     targets: np.ndarray
@@ -52,12 +55,14 @@ def _item(example: Example, pieced: Pieced, number: dict[str, int], longest: int
     for word in range(len(targets)):
         token = int(np.searchsorted(token_ends, pieced.words[word][0], side="right"))
         label = example.labels[token]
-        if label != MIXED:
+        begin = pieced.words[word][0] - (int(token_ends[token - 1]) if token else 0)
+        # The 's of a possessive is nobody's: "dale's" is PER up to the apostrophe.
+        if label != MIXED and begin < len(stem(example.tokens[token])):
             if token == last and label.startswith("B-"):
                 label = f"I-{label[2:]}"
             targets[word] = number.get(label, 0)
         last = token
-    return Item(ids, word_of, targets, example.unlabelled)
+    return Item(ids, pieced.case[:longest], word_of, targets, example.unlabelled)
 
 
 def batches(
@@ -88,6 +93,7 @@ def _batch(group: Sequence[Item], pieces: Pieces, names: Sequence[str]) -> Batch
     width = max(len(item.ids) for item in group) + 2
     ids = np.full((len(group), width), pieces.pad_id, dtype=np.int64)
     attention = np.zeros((len(group), width), dtype=np.int64)
+    case = np.zeros((len(group), width), dtype=np.int64)
     word_of = np.full((len(group), width), -1, dtype=np.int64)
     allowed: list[np.ndarray] = []
     words = 0
@@ -95,10 +101,12 @@ def _batch(group: Sequence[Item], pieces: Pieces, names: Sequence[str]) -> Batch
         length = len(item.ids)
         ids[row, : length + 2] = [pieces.begin_id, *item.ids, pieces.end_id]
         attention[row, : length + 2] = 1
+        case[row, 1 : length + 1] = item.case
         word_of[row, 1 : length + 1] = item.word_of + words
         words += len(item.targets)
         allowed.append(_allowed(item, names))
-    return Batch(ids, attention, word_of, np.concatenate([item.targets for item in group]), np.concatenate(allowed))
+    targets = np.concatenate([item.targets for item in group])
+    return Batch(ids, case, attention, word_of, targets, np.concatenate(allowed))
 
 
 def _allowed(item: Item, names: Sequence[str]) -> np.ndarray:

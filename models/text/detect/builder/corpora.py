@@ -23,6 +23,7 @@ from typing import TextIO
 from sottovoce.models.errors import CorpusError
 from sottovoce.models.runs.committed_run import open_local
 from sottovoce.models.text.detect.coverage import stem
+from sottovoce.models.text.detect.type_names import renamed
 from sottovoce.models.text.language import code_of
 
 MIXED = "?"
@@ -108,21 +109,22 @@ def corpus_name(path: Path) -> str:
     return path.name.split(".")[0]
 
 
-def read_examples(path: Path) -> Iterator[Example]:
-    """Examples of a JSONL file (tokens and tags, or text and slots), a CoNLL file, or the slu sink of a committed run."""
+def read_examples(path: Path, given: Mapping[str, str] | None = None) -> Iterator[Example]:
+    """Examples of a JSONL file (tokens and tags, or text and slots), a CSV file with these columns, a CoNLL file, or the slu sink of
+    a committed run."""
     if path.is_dir():
         yield from _read_run(path)
         return
     if not path.is_file():
-        raise CorpusError(f"{path}: no such file; expected JSONL, CoNLL or the folder of a committed run")
+        raise CorpusError(f"{path}: no such file; expected JSONL, CSV, CoNLL or the folder of a committed run")
     name = corpus_name(path)
     suffixes = {suffix.lstrip(".") for suffix in path.suffixes}
     with gzip.open(path, "rt", encoding="utf-8") if "gz" in suffixes else path.open(encoding="utf-8") as file:
         lines = _readable(_lines(file, path), path)
-        rows = _json_rows(lines, path) if suffixes & set(_NLU_SUFFIXES) else _conll_rows(lines)
+        rows = _rows(lines, suffixes, path)
         open_types = unlabelled_types().get(_LOCALE.sub("massive", name), frozenset())
         for tokens, tags, split, language in rows:
-            yield Example(tuple(tokens), label(name, tokens, tags), name, split, open_types, code_of(language))
+            yield Example(tuple(tokens), label(name, tokens, tags, given), name, split, open_types, code_of(language))
 
 
 def _readable(lines: Iterator[str], path: Path) -> Iterator[str]:
@@ -134,11 +136,14 @@ def _readable(lines: Iterator[str], path: Path) -> Iterator[str]:
         raise CorpusError(f"{path}: the compressed file is damaged or cut off; fetch it again") from None
 
 
-def label(corpus: str, tokens: Sequence[str], tags: Sequence[str]) -> tuple[str, ...]:
-    """BIO slots -> BIO types. A corpus without rows in the map is taken to be labelled with types already."""
+def label(
+    corpus: str, tokens: Sequence[str], tags: Sequence[str], given: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
+    """BIO slots -> BIO types. A corpus without rows in the map is labelled with types already, in any scheme and under the names that
+    others have for them (`type_names.py`), or under names that are `given` a type."""
     types = slot_map().get(_LOCALE.sub("massive", corpus))
     if types is None:
-        return tuple(tags)
+        return tuple(renamed(tags, given or {}))
     labels = [OUTSIDE] * len(tags)
     for begin, end, slot in stretches(tags):
         known = types.get(slot)
@@ -207,6 +212,32 @@ def _lines(file: TextIO, path: Path) -> Iterator[str]:
         if len(line) > MAX_LINE:
             raise CorpusError(f"{path.name}, line {number}: longer than {MAX_LINE} characters")
         yield line
+
+
+def _rows(lines: Iterator[str], suffixes: set[str], path: Path) -> Iterator[tuple[list[str], list[str], str, str]]:
+    """By the suffix; without one that says it, JSONL is told by its first sign, and the rest is CoNLL."""
+    if "csv" in suffixes:
+        return _csv_rows(lines, path)
+    first = next((line for line in lines if line.strip()), "")
+    lines = itertools.chain([first], lines)
+    told = suffixes & set(_NLU_SUFFIXES) or first.lstrip().startswith("{")
+    return _json_rows(lines, path) if told else _conll_rows(lines)
+
+
+def _csv_rows(lines: Iterable[str], path: Path) -> Iterator[tuple[list[str], list[str], str, str]]:
+    """A row an utterance: words and tags with blanks between them."""
+    rows = csv.DictReader(lines)
+    missing = {"tokens", "tags"} - set(rows.fieldnames or ())
+    if missing:
+        named = ", ".join(sorted(missing))
+        raise CorpusError(
+            f"{path.name}: no column {named}; a CSV has tokens and tags, with blanks between them, and may have split and lang"
+        )
+    for number, row in enumerate(rows, 2):
+        tokens, tags = (row["tokens"] or "").split(), (row["tags"] or "").split()
+        if len(tokens) != len(tags):
+            raise CorpusError(f"{path.name}, line {number}: {len(tokens)} tokens and {len(tags)} tags")
+        yield tokens, tags, row.get("split") or "", row.get("lang") or ""
 
 
 def _json_rows(lines: Iterable[str], path: Path) -> Iterator[tuple[list[str], list[str], str, str]]:

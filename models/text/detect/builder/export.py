@@ -95,7 +95,8 @@ def agreement(trained: Trained, folder: Path, probes: Sequence[str]) -> float:
     for (_, p), (_, quantised) in zip(short, network.scored([text for text, _ in short], ENGLISH), strict=True):
         ids = torch.tensor([[pieces.begin_id, *p.ids, pieces.end_id]])
         with torch.inference_mode():
-            logits = trained.model.cpu()(ids, torch.ones_like(ids))[0, 1:-1].numpy()
+            case = torch.from_numpy(np.pad(p.case, 1)[None, :])
+            logits = trained.model.cpu()(ids, torch.ones_like(ids), case)[0, 1:-1].numpy()
         original = np.stack([logits[p.word_of == word].mean(0) for word in range(len(p.words))])
         same += int((original.argmax(1) == quantised.argmax(1)).sum())
         total += len(p.words)
@@ -108,11 +109,11 @@ def _to_onnx(trained: Trained, path: Path) -> None:
     trained.model.cpu().eval()
     torch.onnx.export(
         trained.model,
-        (ids, torch.ones_like(ids)),
+        (ids, torch.ones_like(ids), torch.zeros_like(ids)),
         str(path),
-        input_names=["input_ids", "attention_mask"],
+        input_names=["input_ids", "attention_mask", "token_type_ids"],
         output_names=["logits"],
-        dynamic_axes={"input_ids": axes, "attention_mask": axes, "logits": axes},
+        dynamic_axes={"input_ids": axes, "attention_mask": axes, "token_type_ids": axes, "logits": axes},
         opset_version=17,
         dynamo=False,
     )

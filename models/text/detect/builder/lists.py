@@ -73,6 +73,12 @@ def organisations() -> tuple[str, ...]:
 
 
 @cache
+def titles() -> tuple[str, ...]:
+    """Titles of works: not sensitive, whatever name stands in them."""
+    return tuple(name for line in lines_of("titles.txt") for name in line.split("|"))
+
+
+@cache
 def brands() -> tuple[str, ...]:
     """Shops, restaurants, banks and the like: the public list that surrogates are drawn from as well."""
     rows = (Path(__file__).parents[2] / "replace" / "lists" / "organisations.tsv").read_text("utf-8").splitlines()

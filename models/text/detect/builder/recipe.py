@@ -84,7 +84,11 @@ class Material:
             chosen += _sample(pool, self.recipe.portion(corpus), draw)
         chosen = [augment(example, draw) for example in chosen]
         frames = templates()
-        made = [fill(frames[int(draw.integers(len(frames)))], draw) for _ in range(self.recipe.templates)]
+        varied = np.array(
+            [1.0 + frame.count("{") for frame in frames]
+        )  # what can be filled in many ways is seen more often
+        drawn = draw.choice(len(frames), self.recipe.templates, p=varied / varied.sum())
+        made = [fill(frames[int(at)], draw, augment) for at in drawn]
         return [e for e in chosen + made if e.tokens]
 
     def types(self) -> list[str]:

@@ -20,7 +20,8 @@ from torch import nn
 
 from sottovoce.models.text.detect.builder.batches import Batch, Item, batches, items, label_names
 from sottovoce.models.text.detect.builder.recipe import Material
-from sottovoce.models.text.detect.pieces import Pieces
+from sottovoce.models.text.detect.builder.start import start_from
+from sottovoce.models.text.detect.pieces import CASES, Pieces
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Training:
     """`minutes` bounds the time: the learning rate then falls to zero at whichever end comes first.
     `batches_per_epoch`: at most so many (0: all), for a trial. `hide`: the share of word pieces hidden from the network, so
     that it learns from context. `average`: decay of a running mean of the weights, which is then what is kept (0: none).
-    `start`: a checkpoint to go on from."""
+    `start`: a checkpoint, or the folder of a tagger, to go on from."""
 
     epochs: int = 3
     minutes: float = 1e9
@@ -49,7 +50,7 @@ class Training:
 
 
 class WordClassifier(nn.Module):
-    """Encoder, dropout, linear layer: scores per piece."""
+    """Encoder, dropout, linear layer: scores per piece. Case comes in where BERT tells two sentences apart (`token_type_ids`)."""
 
     def __init__(self, encoder: Any, labels: int, dropout: float) -> None:
         super().__init__()
@@ -57,8 +58,12 @@ class WordClassifier(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.head = nn.Linear(encoder.config.hidden_size, labels)
 
-    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-        hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+    def forward(
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor
+    ) -> torch.Tensor:
+        hidden = self.encoder(
+            input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
+        ).last_hidden_state
         return self.head(self.dropout(hidden))
 
 
@@ -72,7 +77,7 @@ class Trained:
 def load_encoder(folder: Path, dropout: float = 0.0) -> Any:
     from transformers import AutoModel
 
-    return AutoModel.from_pretrained(
+    encoder = AutoModel.from_pretrained(
         folder,
         trust_remote_code=False,
         add_pooling_layer=False,
@@ -80,6 +85,11 @@ def load_encoder(folder: Path, dropout: float = 0.0) -> Any:
         hidden_dropout_prob=dropout,
         attention_probs_dropout_prob=dropout,
     )
+    kinds = encoder.embeddings.token_type_embeddings
+    wider = nn.Embedding.from_pretrained(kinds.weight[:1].repeat(CASES, 1), freeze=False)
+    encoder.embeddings.token_type_embeddings = wider
+    encoder.config.type_vocab_size = CASES
+    return encoder
 
 
 def train(
@@ -98,7 +108,7 @@ def train(
     model = WordClassifier(encoder, len(names), options.dropout).to(options.device)
     model.encoder.get_input_embeddings().weight.requires_grad_(options.train_embeddings)
     if options.start:
-        model.load_state_dict(torch.load(options.start, map_location=options.device, weights_only=True)["weights"])
+        start_from(model, Path(options.start), names)
     optimiser, mean = _optimiser(model, options), _running_mean(model, options.average)
     kept: WordClassifier = mean.module if mean else model
     dev = items([e for part in material.dev.values() for e in part], pieces, names, options.longest)
@@ -149,8 +159,10 @@ class _Clock:
 
 
 def _optimiser(model: WordClassifier, options: Training) -> torch.optim.Optimizer:
-    body = [p for p in model.encoder.parameters() if p.requires_grad]
-    head = list(model.head.parameters())
+    # Rows for case begin without meaning, as the head does.
+    case = model.encoder.embeddings.token_type_embeddings.weight
+    body = [p for p in model.encoder.parameters() if p.requires_grad and p is not case]
+    head = [*model.head.parameters(), case]
     groups = [{"params": body, "peak": options.learning_rate}, {"params": head, "peak": options.head_learning_rate}]
     return torch.optim.AdamW(groups, lr=options.learning_rate, weight_decay=0.01, fused=True)
 
@@ -183,8 +195,8 @@ def _step(
 
 def word_scores(model: nn.Module, batch: Batch, device: str, ids: np.ndarray | None = None) -> torch.Tensor:
     """[words of the batch, labels]: the mean over the pieces of each word."""
-    tensor = torch.from_numpy(batch.ids if ids is None else ids).to(device)
-    logits = model(tensor, torch.from_numpy(batch.attention).to(device))
+    arrays = (batch.ids if ids is None else ids, batch.attention, batch.case)
+    logits = model(*(torch.from_numpy(array).to(device) for array in arrays))
     word_of = torch.from_numpy(batch.word_of).to(device)
     real = word_of >= 0
     flat, index = logits[real], word_of[real]

