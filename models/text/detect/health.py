@@ -1,6 +1,7 @@
 """Words for conditions and complaints, as the type HEALTH: a job that needs it puts `health` among its detectors.
 
-A list and nothing more (`health.tsv`, made by `tools/build_health_list.py`): it does not know whose illness is meant, and words that
+A list and nothing more (`health.tsv`, made by `tools/build_health_list.py`): it does not know whose illness is meant, and
+words that
 mostly mean something else ("cold", "stress") are not on it.
 """
 

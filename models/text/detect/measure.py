@@ -2,7 +2,8 @@
 
 Token recall: the share of gold entity words that spans cover, whatever their type (`coverage.py`). Over-masking: the share
 of all other words that a span touches, and how much of it the gold cannot judge (a mixed slot, a type that the set does not
-label). Strict: entities whose words and type are the very ones of the gold. Annotators do not agree whether "the" belongs to "the fifteenth": both figures are given a second time without small
+label). Strict: entities whose words and type are the very ones of the gold. Annotators do not agree whether "the" belongs to
+"the fifteenth": both figures are given a second time without small
 words in or beside an entity. Intervals are Wilson's (1927) at 95 %, for words drawn independently; words of one utterance
 are not quite, so read them as a guide.
 """

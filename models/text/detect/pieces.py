@@ -22,7 +22,8 @@ NETWORK, SETTINGS, TOKENIZER, MEASURED = "tagger.onnx", "tagger.json", "tokenize
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Pieced:
-    """`ids[i]` belongs to word `word_of[i]`, which covers characters [begin, end) = `words[word_of[i]]`. `case[i]`: see `case_of`."""
+    """`ids[i]` belongs to word `word_of[i]`, which covers characters [begin, end) = `words[word_of[i]]`. `case[i]`: see
+    `case_of`."""
 
     ids: np.ndarray
     word_of: np.ndarray
@@ -89,7 +90,8 @@ CASES = 5
 
 
 def case_of(text: str, words: Sequence[tuple[int, int]]) -> np.ndarray:
-    """What case tells of each word: 1 small letters or none, 2 a capital, 3 capitals throughout, 4 a capital that begins a sentence;
+    """What case tells of each word: 1 small letters or none, 2 a capital, 3 capitals throughout, 4 a capital that begins a
+    sentence;
     0 everywhere in a text without both capitals and small letters, where it tells nothing."""
     cases = np.zeros(len(words), dtype=np.int64)
     if text.islower() or text.isupper() or text == text.lower():

@@ -27,7 +27,8 @@ _BEGINS = {"S": "B", "U": "B", "E": "I", "L": "I", "M": "I"}
 
 
 def renamed(labels: Sequence[str], types: Mapping[str, str]) -> list[str]:
-    """'B-GPE' -> 'B-LOC', whatever the case of its letters. Labels without a prefix become I-; BIOES, BILOU and BMES are read as BIO
+    """'B-GPE' -> 'B-LOC', whatever the case of its letters. Labels without a prefix become I-; BIOES, BILOU and BMES are read
+    as BIO
     (S begins, E continues), and so is a prefix that stands behind ("PER-B")."""
     return [_renamed(label, types) for label in labels]
 

@@ -110,7 +110,8 @@ def corpus_name(path: Path) -> str:
 
 
 def read_examples(path: Path, given: Mapping[str, str] | None = None) -> Iterator[Example]:
-    """Examples of a JSONL file (tokens and tags, or text and slots), a CSV file with these columns, a CoNLL file, or the slu sink of
+    """Examples of a JSONL file (tokens and tags, or text and slots), a CSV file with these columns, a CoNLL file, or the slu
+    sink of
     a committed run."""
     if path.is_dir():
         yield from _read_run(path)
@@ -139,7 +140,8 @@ def _readable(lines: Iterator[str], path: Path) -> Iterator[str]:
 def label(
     corpus: str, tokens: Sequence[str], tags: Sequence[str], given: Mapping[str, str] | None = None
 ) -> tuple[str, ...]:
-    """BIO slots -> BIO types. A corpus without rows in the map is labelled with types already, in any scheme and under the names that
+    """BIO slots -> BIO types. A corpus without rows in the map is labelled with types already, in any scheme and under the
+    names that
     others have for them (`type_names.py`), or under names that are `given` a type."""
     types = slot_map().get(_LOCALE.sub("massive", corpus))
     if types is None:

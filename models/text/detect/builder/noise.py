@@ -1,4 +1,5 @@
-"""What a recogniser and a hasty writer do to words: hesitations, homophones, names in two parts, letters that are lost or swapped."""
+"""What a recogniser and a hasty writer do to words: hesitations, homophones, names in two parts, letters that are lost or
+swapped."""
 
 from __future__ import annotations
 
