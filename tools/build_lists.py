@@ -126,12 +126,12 @@ def places(packages: Path) -> Iterator[Row]:
         least = MIN_CITY if city["countrycode"] in ENGLISH_SPEAKING else MIN_CITY_ELSEWHERE
         name = plain(city.get("asciiname") or city["name"])
         if city["population"] >= least and name:
-            yield name, city["population"] / 1e6, ""
+            yield name, city["population"] / 1e6, "city"
     for country in json.load(read_member(archive, "countries.json")).values():
         if country["population"] >= 100_000 and plain(country["name"]):
-            yield plain(country["name"]), min(country["population"] / 1e6, 30.0), ""
+            yield plain(country["name"]), min(country["population"] / 1e6, 30.0), "country"
     for state in json.load(read_member(archive, "us_states.json")).values():
-        yield plain(state["name"]), 5.0, ""
+        yield plain(state["name"]), 5.0, "state"
 
 
 def organisations(packages: Path) -> Iterator[Row]:

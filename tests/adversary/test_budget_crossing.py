@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from adversary import NAMES, Operator, Released, as_outsider, assert_learnt, assert_only_guessed, dialogues, weakened
 
-from sottovoce.models.text.replace.surrogate import Consistent
+from sottovoce.models.text.replace.consistent import Consistent
 
 P, COUNT = 0.5, 80
 STRATEGY = Consistent(p=P, keep_gender=False)

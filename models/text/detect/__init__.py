@@ -18,6 +18,7 @@ TABLE = {
     "gazetteer": "sottovoce.models.text.detect.gazetteer:Gazetteer",
     "health": "sottovoce.models.text.detect.health:Health",
     "flair": "sottovoce.models.text.detect.flair_tagger:Flair",
+    "llm": "sottovoce.models.text.detect.llm:LanguageModel",
     "hf": "sottovoce.models.text.detect.hf:HuggingFace",
 }
 

@@ -18,7 +18,7 @@ TABLE = {
     "named": "sottovoce.models.text.replace.placeholder:Named",
     "word": "sottovoce.models.text.replace.surrogate:Word",
     "full": "sottovoce.models.text.replace.surrogate:Full",
-    "consistent": "sottovoce.models.text.replace.surrogate:Consistent",
+    "consistent": "sottovoce.models.text.replace.consistent:Consistent",
 }
 
 # Whose surrogates are of a language; markers are of none.

@@ -13,13 +13,14 @@ from sottovoce.models.text.replace.mechanism import Response
 from sottovoce.models.text.replace.private_counts import CountSettings
 from sottovoce.models.text.replace.randomised_response import Composition, random_miss_epsilon
 
-ALWAYS_REPLACED = ("EMAIL", "URL", "PHONE", "CARD", "IBAN", "ID", "CODE", "AMOUNT")
+ALWAYS_REPLACED = ("EMAIL", "URL", "PHONE", "CARD", "IBAN", "ID", "CODE", "AMOUNT", "HEALTH")
 
 NOT_PROTECTED = (
     "sensitive words that the detector missed: no figure here covers them",
     "that a unit was there, its place, its type and its letter case",
     "of dates and times their form, and of each number whether it can be an hour, a day, a minute or a year",
     "of numbers and codes their shape: length, signs, leading zeros, link words",
+    "of places whether they are a city, a state, a country or an address, and of an address which parts it has",
     "everything outside the spans: the rest of the text stays as it was said",
 )
 

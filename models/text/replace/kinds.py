@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from sottovoce.models.records import Span
 from sottovoce.models.text.detect import ENGLISH
 from sottovoce.models.text.languages import language
-from sottovoce.models.text.replace.public_lists import class_of
+from sottovoce.models.text.replace.address import is_address
+from sottovoce.models.text.replace.public_lists import class_of, guessed_gender
 from sottovoce.models.text.replace.shape import Reading, choices_for, pieces_of
 from sottovoce.models.text.replace.surface import canonical, words_in
 from sottovoce.models.text.words import all_words
@@ -27,9 +28,10 @@ READING: dict[str, Reading] = {
 # Drawn for a date or time that neither list nor shape understands.
 FALLBACK = {"DATE": "dates/weekday", "TIME": "times/spoken pm"}
 
-_TITLE = re.compile(
-    r"(?:^|\W)(?:mr|mrs|ms|miss|mister|missus|doctor|dr|prof|professor|sir|madam)\.?\s+$", re.IGNORECASE
-)
+_TITLES = r"(?:mr|mrs|ms|miss|mister|missus|doctor|dr|prof|professor|sir|madam)\.?\s+"
+_TITLE = re.compile(rf"(?:^|\W){_TITLES}$", re.IGNORECASE)
+_TITLED = re.compile(_TITLES, re.IGNORECASE)
+_POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 
 Key = str | tuple[str, ...]  # the key of a list, or the values of a uniform one
 
@@ -64,14 +66,28 @@ def _titles(code: str) -> re.Pattern[str]:
     return re.compile(rf"(?:^|\W)(?:{language(code).titles})\.?\s+$", re.IGNORECASE)
 
 
+def named(text: str, span: Span) -> Span:
+    """Of a person, the name alone: "dr" before it and the 's behind it stay in the text."""
+    if span.type != "PER":
+        return span
+    title = _TITLED.match(text, span.begin, span.end)
+    begin = title.end() if title and title.end() < span.end else span.begin
+    end = span.end - 2 * bool(_POSSESSIVE.search(text[begin : span.end]))
+    return Span(begin, end, span.type, span.score, span.detector) if begin < end else span
+
+
 def entity_unit(text: str, span: Span, keep_gender: bool) -> Unit:
+    span = named(text, span)
     value = canonical(text[span.begin : span.end])
     return Unit(span.begin, span.end, span.type, value, _entity_key(text, span, value, keep_gender))
 
 
 def word_units(text: str, span: Span, keep_gender: bool) -> Iterator[Unit]:
+    span = named(text, span)
     if span.type in ("DATE", "TIME"):
         yield from _date_words(text, span)
+    elif span.type == "LOC" and is_address(canonical(text[span.begin : span.end])):
+        yield entity_unit(text, span, keep_gender)
     elif span.type in LISTED:
         for at, (begin, end) in enumerate(words_in(text, span.begin, span.end)):
             value = canonical(text[begin:end])
@@ -91,6 +107,8 @@ def _entity_key(text: str, span: Span, value: str, keep_gender: bool) -> Key | N
         return None
     if span.type in ("DATE", "TIME"):
         return class_of()[LISTED[span.type]].get(value)
+    if span.type == "LOC":
+        return None if is_address(value) else class_of()["places"].get(value, "places/city")
     if span.type != "PER":
         return LISTED[span.type]
     words = value.split(" ")
@@ -100,8 +118,8 @@ def _entity_key(text: str, span: Span, value: str, keep_gender: bool) -> Key | N
 
 
 def _given_key(value: str, keep_gender: bool) -> str:
-    """A name outside the list has no gender here: it is always replaced, by a name of either."""
-    return class_of()["given_names"].get(value, "given_names") if keep_gender else "given_names"
+    """A name outside the list is always replaced: by one of the gender that its ending has in the list."""
+    return (class_of()["given_names"].get(value) or guessed_gender(value)) if keep_gender else "given_names"
 
 
 def _surname_alone(text: str, span: Span) -> bool:

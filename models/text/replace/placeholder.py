@@ -40,6 +40,7 @@ EXAMPLES = {
     "AMOUNT": "ten dollars",
     "EMAIL": "alex at example dot com",
     "URL": "www dot example dot com",
+    "HEALTH": "an illness",
 }
 
 

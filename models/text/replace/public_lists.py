@@ -1,6 +1,7 @@
-"""The public lists that ship with the project, by list and class ("given_names/f", "places", "dates/weekday").
+"""The public lists that ship with the project, by list and class ("given_names/f", "places/city", "dates/weekday").
 
-A draw stays within its class, so the class is released exactly: the gender of a name, the form of a date. Sources and
+A draw stays within its class, so the class is released exactly: the gender of a name, whether a place is a city, the form of
+a date. Sources and
 licences are in NOTICE; `tools/build_lists.py` makes the files.
 """
 
@@ -27,9 +28,35 @@ def public_lists() -> dict[str, Weights]:
             value, weight, kind = line.split("\t")
             found.setdefault(f"{name}/{kind}" if kind else name, {})[value] = float(weight)
     found["given_names"] = found["given_names/f"] | found["given_names/m"]
+    found["places"] = {name: weight for key in places() for name, weight in found[key].items()}
     for name in ("places", "organisations"):
         found[f"{name}/words"] = words_of(found[name])
     return found
+
+
+def places() -> tuple[str, ...]:
+    return tuple(f"places/{kind}" for kind in ("city", "country", "state"))
+
+
+@functools.lru_cache(maxsize=4096)
+def guessed_gender(name: str) -> str:
+    """Of a given name that no list has: the gender of most listed names that end alike, by their last three letters or fewer."""
+    for length in (3, 2, 1):
+        women, men = _endings(length).get(name[-length:], (0.0, 0.0))
+        if women + men:
+            return "given_names/f" if women > men else "given_names/m"
+    return "given_names"
+
+
+@functools.cache
+def _endings(length: int) -> dict[str, tuple[float, float]]:
+    """Ending -> how many listed names of women and of men have it; names and not people are counted."""
+    counted: dict[str, tuple[float, float]] = {}
+    for key, at in (("given_names/f", 0), ("given_names/m", 1)):
+        for name in public_lists()[key]:
+            both = counted.get(name[-length:], (0.0, 0.0))
+            counted[name[-length:]] = (both[0] + (at == 0), both[1] + (at == 1))
+    return counted
 
 
 def words_of(weights: Mapping[str, float]) -> Weights:

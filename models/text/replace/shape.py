@@ -30,7 +30,17 @@ _COMPOUND_ORDINALS = (*(f"twenty {ordinal}" for ordinal in words_of_class("r")[:
 _CENTURY_AND_YEAR = frozenset(("ty", "tt", "te", "tz", "yy", "yt", "ye"))
 
 # Classes of words (models/text/words.py) that carry no value of their own.
-_LINKS = frozenset("fT&GEgbpos,+=MOQFVWhkuCPKL$")
+_LINKS = frozenset("fT&GEgbpos,+=MOQFVWUABhkuCPKL$")
+# How long: "a week" for "a month"; after a number the unit stays ("three nights") and the number changes.
+_LASTING = frozenset("WZMU")
+_COUNTED = frozenset("detyhk12345")
+_PERIODS = ("day", "week", "month", "year")
+_HOURS = ("hour", "hour and a half", "hour and a quarter")
+# Drawn in place of any condition or complaint (`detect: health`).
+CONDITIONS = (
+    "asthma", "arthritis", "migraine", "diabetes", "hay fever", "eczema", "sciatica", "insomnia", "bronchitis",
+    "high blood pressure", "tonsillitis", "anaemia",
+)  # fmt: skip
 _DOMAINS = ("com", "org", "net")  # example.com, .org and .net belong to nobody (RFC 2606)
 
 
@@ -67,6 +77,16 @@ def _numbers_like(word: str, kind: str) -> tuple[str, ...] | None:
     return tuple(str(number).zfill(len(word)) for number in ranges[kind] if len(str(number)) <= len(word))
 
 
+def _periods_like(word: str, before: str) -> tuple[str, ...]:
+    """After "a" or "an": another period. After anything else ("this morning", "next week") what `choices_for` says."""
+    if before == "a" and (word in _PERIODS or word == "fortnight"):
+        return _PERIODS
+    if word == "hour":
+        return _HOURS
+    kind = next(kind for kind in _LASTING if word in words_of_class(kind))
+    return choices_for(word, kind, "calendar") or ()
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """Characters [begin, end) of a stretch and what may stand there: () keeps them, None: they are not understood."""
@@ -79,6 +99,7 @@ class Choice:
 def pieces_of(text: str, reading: Reading) -> Iterator[Choice]:
     """The words of a stretch; "twenty third" is one piece, and the century before a year stays ("nineteen" eighty)."""
     words = read_words(text)
+    counted = not _COUNTED.isdisjoint(words.classes)
     at = 0
     while at < len(words.classes):
         begin, end, two = words.begins[at], words.ends[at], words.classes[at : at + 2]
@@ -88,8 +109,12 @@ def pieces_of(text: str, reading: Reading) -> Iterator[Choice]:
             at += 1
         elif reading == "calendar" and two in _CENTURY_AND_YEAR:
             choices = ()
+        elif reading == "calendar" and words.classes[at] in _LASTING and (at > 0 or counted):
+            choices = () if counted else _periods_like(words.lowered[at], words.classes[at - 1])
         else:
             choices = choices_for(words.lowered[at], words.classes[at], reading)
+            if choices and reading == "calendar" and two[1:] in _LASTING and words.lowered[at + 1].endswith("s"):
+                choices = tuple(choice for choice in choices if choice not in ("one", "1"))  # "one nights"
         yield Choice(begin, end, choices)
         at += 1
 

@@ -1,4 +1,4 @@
-"""Strategies that put another value in place: word by word, the whole entity, or one surrogate per entity and dialogue.
+"""Strategies that put another value in place: word by word, or the whole entity (`consistent.py`: one per entity and dialogue).
 
 Each detected unit goes through randomised response over a list of its kind (`mechanism.py`); what has no list is always
 replaced by something of the same shape (`shape.py`). Formulas and their conditions: `models/text/replace/randomised_response.py`.
@@ -19,6 +19,7 @@ from sottovoce.models.text.detect import ENGLISH
 from sottovoce.models.text.language import code_of
 from sottovoce.models.text.replace import in_language
 from sottovoce.models.text.replace.account import ledger_entry, with_recall
+from sottovoce.models.text.replace.address import address_like
 from sottovoce.models.text.replace.distribution import Distribution, Draws, ListDistribution, PairDistribution
 from sottovoce.models.text.replace.kinds import (
     FALLBACK,
@@ -33,9 +34,9 @@ from sottovoce.models.text.replace.kinds import (
 )
 from sottovoce.models.text.replace.mechanism import Response, respond_with, respond_within
 from sottovoce.models.text.replace.options import SurrogateOptions
-from sottovoce.models.text.replace.public_lists import Weights, public_lists
-from sottovoce.models.text.replace.shape import email_like, same_shape, scramble, url_like
-from sottovoce.models.text.replace.surface import render, style_of
+from sottovoce.models.text.replace.public_lists import Weights, places, public_lists
+from sottovoce.models.text.replace.shape import CONDITIONS, email_like, same_shape, scramble, url_like
+from sottovoce.models.text.replace.surface import article_before, render, render_like, style_of
 
 Name = tuple[str | int, ...]
 
@@ -46,7 +47,7 @@ class NotCounted(Refusal):
 
 
 @dataclass
-class _Surrogate(SurrogateOptions):
+class Surrogate(SurrogateOptions):
     name: ClassVar[str]
     unit: ClassVar[str]
     says: ClassVar[str]
@@ -99,7 +100,11 @@ class _Surrogate(SurrogateOptions):
             new = self._surrogate(unit, old, Draws(secret, *name_of(unit)), always=self._beyond(number))
             if new != old:
                 edits.append(Edit(unit.begin, unit.end, new))
-        return edits
+            # Also where a value is kept: an article that does not fit would tell that it is.
+            article = article_before(utterance.text, unit.begin, new) if unit.code == ENGLISH else None
+            if article is not None and all(edit.end <= article[0] or edit.begin >= article[1] for edit in edits):
+                edits.append(Edit(*article))
+        return sorted(edits, key=lambda edit: edit.begin)
 
     def costs(self, utterance: Utterance, secret: Secret) -> dict[str, float]:
         # Before the corpus is counted, public lists tell units apart that may come to share a list: never too few.
@@ -133,12 +138,16 @@ class _Surrogate(SurrogateOptions):
     def _surrogate(self, unit: Unit, old: str, draws: Draws, always: bool) -> str:
         key = self._list_of(unit)
         if key is not None:
-            return render(self._response(key).answer(unit.value, draws, always), style_of(old))
+            return render_like(self._response(key).answer(unit.value, draws, always), old)
         if unit.code != ENGLISH:
             return in_language.surrogate(unit.code, unit.type, old, draws, self.keep_gender, unit.surname)
         return self._without_list(unit.type, old, draws)
 
     def _without_list(self, type_: str, old: str, draws: Draws) -> str:
+        if type_ == "LOC":
+            return address_like(old, self._list("surnames"), self._list("places/city"), draws)
+        if type_ == "HEALTH":
+            return render(CONDITIONS[draws.below(len(CONDITIONS))], style_of(old))
         if type_ == "EMAIL":
             return email_like(old, self._list("given_names"), draws)
         if type_ == "URL":
@@ -189,12 +198,14 @@ class _Surrogate(SurrogateOptions):
         given = ["given_names/f", "given_names/m"] if self.keep_gender else ["given_names"]
         if type_ == "PER":
             return [*given, "surnames", *(f"{key}+surnames" for key in given)]
+        if type_ == "LOC":
+            return list(places())
         own = LISTED[type_]
         return [own] if own in public_lists() else [key for key in public_lists() if key.startswith(f"{own}/")]
 
 
 @dataclass
-class Word(_Surrogate):
+class Word(Surrogate):
     """Each word of an entity for itself."""
 
     name = "word"
@@ -217,38 +228,9 @@ class Word(_Surrogate):
 
 
 @dataclass
-class Full(_Surrogate):
+class Full(Surrogate):
     """The whole entity at once: hides the number of its words as well."""
 
     name = "full"
     unit = "entity"
     says = "Each detected entity is kept or drawn anew as a whole."
-
-
-@dataclass
-class Consistent(_Surrogate):
-    """One coin and one draw for each entity of a dialogue and each list that its mentions are drawn from.
-
-    Let t be the value of such a unit, and y ~ M(. | t) its one draw (`randomised_response.py`). Every mention shows
-    y in a letter case of its own place, so all mentions together are a function of y: they cost epsilon(M) once. Two
-    things must hold for that, and both were broken once:
-
-    * All mentions take the same branch. Let one be answered by the coin and another always be replaced: (t, y), y != t,
-      comes out with probability (1 - p) pi(y) under t and never under another value, so epsilon is infinite. Therefore a
-      budget is kept for whole dialogues (`transforms/nightly/speaker_budget.py`), by sums of epsilons, which neighbours share.
-    * Lists do not share a coin. "mister james" is drawn from the surnames, "james" from the given names; with one coin
-      both are kept at once, and (t, t) has a chance under another value only if one draw hits t in both lists.
-    """
-
-    name = "consistent"
-    unit = 'entity of a dialogue, in all its occurrences of one form ("james", "mister james") at once,'
-    says = "Each entity has one surrogate throughout a dialogue, and one more where a title shows that it is a surname."
-    bounds_units = False  # a bound would keep an entity in one place and replace it in another
-    stays = "position, type, all other words, and which mentions are the same entity"
-    not_protected = ("which mentions in a dialogue are the same entity",)
-
-    def _beyond(self, number: int) -> bool:
-        return False
-
-    def _naming(self, utterance: Utterance, secret: Secret) -> Callable[[Unit], Name]:
-        return lambda unit: ("entity", utterance.dialogue_id, unit.type, unit.value, str(self._list_of(unit)))

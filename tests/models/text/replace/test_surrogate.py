@@ -6,17 +6,22 @@ import math
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.ledger.book import faults_of
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Source, Span, Utterance
 from sottovoce.models.text.edits import apply_edits
+from sottovoce.models.text.replace.consistent import Consistent
+from sottovoce.models.text.replace.date_shift import DAYS_DRAWN, shifted
 from sottovoce.models.text.replace.public_lists import class_of, public_lists
 from sottovoce.models.text.replace.randomised_response import Composition, epsilon_of
-from sottovoce.models.text.replace.surrogate import Consistent, Full, NotCounted, Word
+from sottovoce.models.text.replace.surrogate import Full, NotCounted, Word
 
 SECRET = Secret(b"k" * 32)
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 def utterance(marked, id_="u", dialogue="d"):
@@ -230,3 +235,69 @@ def test_composition_in_the_ledger_covers_every_list_even_at_the_same_epsilon():
         response = strategy._response(key)
         alone = Composition(response.p, response.distribution.pi_min, 10).epsilon(strategy.delta)
         assert alone <= at_delta + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("marked", "pattern"),
+    [
+        ("call <PER dr weiss> now", r"call dr [a-z' ]+ now"),
+        ("<PER john's> bag and <PER Mary>'s", r"[a-z ]+'s bag and [A-Z][a-z ]+'s"),
+        ("<LOC flat 3b, 17 acacia avenue, hull ls6 2qx>", r"flat \d[a-z], \d\d [a-z' ]+ avenue, [a-z' -]+ [a-z]{2}\d \d[a-z]{2}"),
+        ("in <LOC sw1a 2aa>", r"in [a-z]{2}\d[a-z] \d[a-z]{2}"),
+        ("<PER John SMITH> is here", r"[A-Z][a-z]+ [A-Z' ]+ is here"),
+        ("her <HEALTH asthma>", r"her [a-z ]+"),
+        ("for <DATE seven nights>", r"for (?!one )[a-z]+ nights"),
+        ("<DATE three weeks ago>", r"[a-z]+ weeks ago"),
+        ("<DATE forty two years old>", r"[a-z]+ty [a-z]+ years old"),
+        ("<DATE a week ago>", r"a (day|week|month|year) ago"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("strategy", [Word(), Full(), Consistent()])
+def test_surrogates_read_as_if_they_were_said(strategy, marked, pattern):
+    for text in outputs(strategy, marked, 20):
+        assert re.fullmatch(pattern, text), text
+
+
+def test_an_article_fits_what_stands_behind_it_and_tells_nothing_of_what_stood_there():
+    for marked in ("an <ORG ikea> chair", "a <ORG tesco> bag"):
+        texts = [text.split() for text in outputs(Full(), marked, 60)]
+        assert {words[0] for words in texts} == {"a", "an"}
+        told = [words for words in texts if words[1][0] not in "uh8" and len(words[1]) > 3]
+        assert all((words[0] == "an") == (words[1][0] in "aeio") for words in told)
+
+
+@pytest.mark.parametrize(
+    ("place", "kind"), [("france", "country"), ("texas", "state"), ("boston", "city"), ("xyzzy", "city")]
+)
+def test_a_city_stands_for_a_city(place, kind):
+    assert set(outputs(Full(), f"<LOC {place}>", 60)) <= set(public_lists()[f"places/{kind}"])
+
+
+@pytest.mark.parametrize(("name", "kind"), [("xiomarita", "f"), ("bjornulf", "m")])
+def test_a_name_outside_the_list_has_the_gender_of_names_that_end_alike(name, kind):
+    assert set(outputs(Full(), f"<PER {name}>", 60)) <= set(public_lists()[f"given_names/{kind}"])
+
+
+def test_john_and_john_smith_and_mister_smith_are_two_words_of_one_person():
+    for text in outputs(Consistent(), "<PER john smith> and <PER john> and <PER John>'s and mister <PER smith>", 30):
+        first, last, _, again, _, cased, _, _, surname = text.split()
+        assert (again, cased.removesuffix("'s").lower(), surname) == (first, first, last)
+
+
+def test_dates_of_a_dialogue_move_by_one_number_of_days_and_alone_tell_nothing():
+    marked = "<DATE monday the fifth of may>, then <DATE may 7th>"
+    texts = outputs(Consistent(), marked, 200)
+    moved_by = {shifted("monday the fifth of may", by): by for by in range(DAYS_DRAWN)}
+    assert len(set(texts)) > 150
+    for text in texts:
+        first, second = text.split(", then ")
+        weekday, day = DAYS.index(first.split()[0]), shifted("may 7th", -2)
+        by = moved_by[first]
+        assert shifted("may 7th", by) == second and weekday == by % 7 and day == "may 5th"
+    assert replaced(Consistent(move_dates=False), marked) != replaced(Consistent(), marked)
+
+
+@given(st.integers(0, DAYS_DRAWN - 1))
+def test_one_moved_date_is_uniform_over_the_year(by):
+    """A bijection for each number of days: every day of the year is reached from every other by exactly seven of them."""
+    assert shifted(shifted("june 3", by), DAYS_DRAWN - by) == "june 3"
