@@ -79,7 +79,7 @@ def _numbers_like(word: str, kind: str) -> tuple[str, ...] | None:
 
 def _periods_like(word: str, before: str) -> tuple[str, ...]:
     """After "a" or "an": another period. After anything else ("this morning", "next week") what `choices_for` says."""
-    if before == "a" and (word in _PERIODS or word == "fortnight"):
+    if before in "ax" and (word in _PERIODS or word == "fortnight"):
         return _PERIODS
     if word == "hour":
         return _HOURS
@@ -107,7 +107,9 @@ def pieces_of(text: str, reading: Reading) -> Iterator[Choice]:
             end = words.ends[at + 1]
             choices: tuple[str, ...] | None = _COMPOUND_ORDINALS
             at += 1
-        elif reading == "calendar" and two in _CENTURY_AND_YEAR:
+        elif reading == "calendar" and (
+            two in _CENTURY_AND_YEAR or (words.lowered[at] in ("a", "an") and two[1:] in _LASTING)
+        ):
             choices = ()
         elif reading == "calendar" and words.classes[at] in _LASTING and (at > 0 or counted):
             choices = () if counted else _periods_like(words.lowered[at], words.classes[at - 1])
