@@ -41,6 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--epsilon", nargs="*", type=float, default=[6.0, 8.0, 10.0], metavar="E",
         help="of one replaced unit, for word, full and consistent; p = 1 (epsilon 0) is always measured",
     )  # fmt: skip
+    parser.add_argument(
+        "--p-mode", nargs="+", choices=("uniform", "token"), default=["uniform"],
+        help="at each epsilon: one p for all values, one for each, or both side by side",
+    )  # fmt: skip
     parser.add_argument("--seeds", type=int, default=3, metavar="N", help="trainings for each cell (default: 3)")
     parser.add_argument("--spans", choices=("gold", "detector"), default="gold", help="what is sensitive")
     parser.add_argument("--detector", default="default", metavar="NAME", help="for --spans detector")
@@ -71,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         if not args.json:
             print(f"{study.corpus}: {len(study.train):,} training sentences with {spans:,} sensitive spans, "
                   f"{len(study.test):,} of test; {args.seeds} seeds\n{_HEADER}")  # fmt: skip
-        for variant in variants(strategies, args.epsilon):
+        for variant in variants(strategies, args.epsilon, args.p_mode):
             cells.append(run_cell(study, variant, args.seeds, args.values, measure))
             plain = next((c for c in cells if (c.corpus, c.strategy) == (study.corpus, "none")), None)
             if not args.json:
@@ -102,9 +106,9 @@ class _Trained:
 
 _MEASURES = (("intent accuracy", "intent_accuracy"), ("macro accuracy", "macro_accuracy"), ("slot F1", "slot_f1"))
 _HEADER = (
-    f"  {'strategy':<11}{'epsilon':>7}"
+    f"  {'strategy':<23}{'epsilon':>7}"
     + "".join(f"{title:>17}{'against none':>15}" for title, _ in _MEASURES)
-    + f"{'changed':>10}{'refused':>9}"
+    + f"{'changed':>10}{'refused':>9}{'bits a word':>13}"
 )
 
 
@@ -118,7 +122,7 @@ def _row(cell: Cell, plain: Cell | None) -> str:
         apart = against(cell, plain, measure) if plain is not None and plain is not cell else None
         difference = "-" if apart is None else f"{100 * apart[0]:+.2f} ± {100 * apart[1]:.2f}"
         shown += f"{'-' if spread is None else str(spread):>17}{difference:>15}"
-    return f"  {cell.strategy:<11}{epsilon:>7}{shown}{100 * cell.changed:>8.1f} %{cell.refused:>9}"
+    return f"  {cell.strategy:<23}{epsilon:>7}{shown}{100 * cell.changed:>8.1f} %{cell.refused:>9}{cell.bits:>13.2f}"
 
 
 def _check(args: argparse.Namespace, strategies: Sequence[str], known: Sequence[str]) -> None:

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import math
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from sottovoce.models.errors import CorpusError, Refusal
+from sottovoce.models.evaluation.attacks.trigrams import BEGIN, Trigrams
 from sottovoce.models.evaluation.metrics.utility import Cell, Score, Sentence
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Slot, Source, Span, Utterance
@@ -36,15 +39,21 @@ Measure = Callable[[Sequence[Sentence], Sequence[Sentence], int], Score]
 
 @dataclass(frozen=True)
 class Variant:
-    """A strategy at p = 1 (`epsilon` 0), or at the p that gives `epsilon` a unit; `none` has no epsilon."""
+    """A strategy at p = 1 (`epsilon` 0), or at the p that gives `epsilon` a unit, one p for all values or one for each
+    (`p_mode`); `none` has no epsilon."""
 
     strategy: str
     epsilon: float | None
+    p_mode: str = "uniform"
+
+    @property
+    def shown(self) -> str:
+        return self.strategy if self.p_mode == "uniform" else f"{self.strategy}, p by {self.p_mode}"
 
     def make(self, values: str) -> Any:
         options: dict[str, Any] = {} if self.strategy in PLACEHOLDERS else {"values": values}
         if self.epsilon:
-            options["target_epsilon"] = self.epsilon
+            options |= {"target_epsilon": self.epsilon, "p_mode": self.p_mode}
         return Spec("replace", self.strategy, tuple(sorted(options.items()))).make()
 
 
@@ -56,8 +65,24 @@ class UtilityStudy:
     train: tuple[Utterance, ...]
     test: tuple[Sentence, ...]
 
+    def bits_a_word(self, sentences: Sequence[Sentence]) -> float:
+        """How well the sentences read to a 3-gram model of the test set, which no strategy has touched: fewer bits are better."""
+        words = sum(len(sentence.words) for sentence in sentences)
+        said = (self._language.log_probability(_lowered(one), [BEGIN, BEGIN]) for one in sentences)
+        return -sum(said) / math.log(2) / max(words, 1)
 
-def variants(strategies: Sequence[str], epsilons: Sequence[float]) -> list[Variant]:
+    @cached_property
+    def _language(self) -> Trigrams:
+        return Trigrams([_lowered(sentence) for sentence in self.test])
+
+
+def _lowered(sentence: Sentence) -> list[str]:
+    return [word.lower() for word in sentence.words]
+
+
+def variants(
+    strategies: Sequence[str], epsilons: Sequence[float], p_modes: Sequence[str] = ("uniform",)
+) -> list[Variant]:
     """Placeholders only at p = 1: below it they have no finite epsilon to be drawn at."""
     rows = []
     for strategy in strategies:
@@ -66,7 +91,8 @@ def variants(strategies: Sequence[str], epsilons: Sequence[float]) -> list[Varia
         elif strategy in PLACEHOLDERS:
             rows.append(Variant(strategy, 0.0))
         else:
-            rows += [Variant(strategy, epsilon) for epsilon in sorted({0.0, *epsilons})]
+            rows.append(Variant(strategy, 0.0))
+            rows += [Variant(strategy, epsilon, mode) for mode in p_modes for epsilon in sorted({*epsilons})]
     return rows
 
 
@@ -98,15 +124,16 @@ def read_study(
 
 
 def run_cell(study: UtilityStudy, variant: Variant, seeds: int, values: str, measure: Measure) -> Cell:
-    scores, refused, kept, entities = [], 0, 0, 0
+    scores, refused, kept, entities, bits = [], 0, 0, 0, 0.0
     for seed in range(seeds):
         sentences, lost, same = transform(study, variant, seed, values)
         scores.append(measure(sentences, study.test, seed))
+        bits += study.bits_a_word(sentences) / seeds
         refused += lost
         kept += same
         entities += sum(len(utterance.spans) for utterance in study.train)
     changed = 1 - kept / entities if entities else 0.0
-    return Cell(study.corpus, variant.strategy, variant.epsilon, tuple(scores), changed, refused)
+    return Cell(study.corpus, variant.shown, variant.epsilon, tuple(scores), changed, refused, bits)
 
 
 def transform(study: UtilityStudy, variant: Variant, seed: int, values: str) -> tuple[list[Sentence], int, int]:

@@ -51,7 +51,8 @@ class Cell:
     """One strategy at one epsilon on one corpus. `epsilon` is that of one replaced unit; None: nothing is replaced.
 
     `changed` is the share of sensitive entities whose text is no longer what it was; `refused` counts training
-    sentences that no longer made a valid example and were left out, summed over seeds.
+    sentences that no longer made a valid example and were left out, summed over seeds; `bits`: of a word of the training
+    sentences under a 3-gram model of the untouched test set, which tells how well they read.
     """
 
     corpus: str
@@ -60,6 +61,7 @@ class Cell:
     scores: tuple[Score, ...]
     changed: float
     refused: int = 0
+    bits: float = float("nan")
 
     @property
     def accuracy(self) -> Spread:
@@ -89,6 +91,7 @@ class Cell:
             "seeds": len(self.scores),
             "changed": self.changed,
             "refused": self.refused,
+            "bits_a_word": None if math.isnan(self.bits) else self.bits,
         }
 
 

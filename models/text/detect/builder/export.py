@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -81,8 +81,10 @@ def write_gram_settings(out: Path, trained: GramTrained, rows: int, biases: dict
     (out / SETTINGS).write_text(json.dumps(values, indent=1) + "\n", "utf-8")
 
 
-def write_settings(out: Path, names: Sequence[str], window: int, outside_bias: float) -> None:
-    values = {"labels": list(names), "window": window, "outside_bias": outside_bias}
+def write_settings(
+    out: Path, names: Sequence[str], window: int, outside_bias: float, type_bias: Mapping[str, float] | None = None
+) -> None:
+    values = {"labels": list(names), "window": window, "outside_bias": outside_bias, "type_bias": dict(type_bias or {})}
     (out / SETTINGS).write_text(json.dumps(values, indent=1) + "\n", "utf-8")
 
 

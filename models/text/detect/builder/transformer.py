@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -29,7 +29,9 @@ class Training:
     """`minutes` bounds the time: the learning rate then falls to zero at whichever end comes first.
     `batches_per_epoch`: at most so many (0: all), for a trial. `hide`: the share of word pieces hidden from the network, so
     that it learns from context. `average`: decay of a running mean of the weights, which is then what is kept (0: none).
-    `start`: a checkpoint, or the folder of a tagger, to go on from."""
+    `start`: a checkpoint, or the folder of a tagger, to go on from.
+    `keep`: the weights of the epoch that was best on dev data, or of the last one, where dev data says little of what is new.
+    `stop_after`: end after so many epochs of the schedule (0: all)."""
 
     epochs: int = 3
     minutes: float = 1e9
@@ -47,6 +49,8 @@ class Training:
     seed: int = 20240607
     device: str = "cpu"
     start: str = ""
+    keep: Literal["best", "last"] = "best"
+    stop_after: int = 0
 
 
 class WordClassifier(nn.Module):
@@ -114,7 +118,7 @@ def train(
     dev = items([e for part in material.dev.values() for e in part], pieces, names, options.longest)
     trained, clock = Trained(kept, names), _Clock(options)
     best, best_weights, stale = -1.0, _copy(kept), 0
-    while not clock.over and stale < options.patience:
+    while not clock.over and stale < options.patience and (clock.epoch < options.stop_after or not options.stop_after):
         seen = items(material.epoch(draw), pieces, names, options.longest)
         plan = list(batches(seen, pieces, names, options.pieces_per_batch, draw))
         for batch in clock.ticking(plan[: options.batches_per_epoch or None], say):
@@ -125,7 +129,7 @@ def train(
         trained.history.append({"epoch": clock.epoch, "loss": clock.loss, **scores})
         say(f"epoch {clock.epoch}: dev " + " ".join(f"{key} {value:.4f}" for key, value in scores.items()))
         stale += 1
-        if scores["f1"] >= best:
+        if scores["f1"] >= best or options.keep == "last":
             best, best_weights, stale = scores["f1"], _copy(kept), 0
             if checkpoint is not None:
                 torch.save({"names": names, "weights": best_weights}, checkpoint)
