@@ -73,9 +73,12 @@ def write_twin(shipped: Path, folder: Path) -> Path:
     kept = json.loads((shipped / "tagger.json").read_text())
     weights = _plain_weights(shipped / "tagger.onnx")
     weights["classifier.bias"][kept["labels"].index("O")] -= kept["outside_bias"]
+    for at, name in enumerate(kept["labels"]):
+        weights["classifier.bias"][at] += kept.get("type_bias", {}).get(name[2:], 0.0)
     vocabulary, width = weights["bert.embeddings.word_embeddings.weight"].shape
     config = BertConfig(
         vocab_size=vocabulary, hidden_size=width, num_hidden_layers=6, num_attention_heads=12, intermediate_size=4 * width,
+        type_vocab_size=len(weights["bert.embeddings.token_type_embeddings.weight"]),
         id2label=dict(enumerate(kept["labels"])), label2id={name: at for at, name in enumerate(kept["labels"])},
     )  # fmt: skip
     model = BertForTokenClassification(config)
@@ -90,26 +93,14 @@ def write_twin(shipped: Path, folder: Path) -> Path:
 
 
 def _plain_weights(network: Path) -> dict[str, Any]:
-    """int8 times scale. A matrix is named after the node that multiplies by it, and stands transposed."""
-    import onnx
+    """int8 times scale, under the names that transformers has for them."""
     import torch
-    from onnx import numpy_helper
 
-    graph = onnx.load(str(network)).graph
-    arrays = {held.name: numpy_helper.to_array(held) for held in graph.initializer}
-    found = {name: array for name, array in arrays.items() if name.startswith(("encoder.", "head."))}
-    plain = {name: array for name, array in found.items() if array.dtype == np.float32 and "_scale" not in name}
-    for name in [name.removesuffix("_quantized") for name in found if name.endswith("_quantized")]:
-        plain[name] = _scaled(arrays, name)
-    for node in graph.node:
-        if node.op_type == "MatMulInteger" and node.input[1] in arrays:
-            path = node.name.removeprefix("/").removesuffix("/MatMul_quant").replace("/", ".")
-            plain[f"{path}.weight"] = _scaled(arrays, node.input[1].removesuffix("_quantized")).T
-    for old, new in (("encoder.", "bert."), ("head.", "classifier.")):
-        plain = {new + name.removeprefix(old) if name.startswith(old) else name: v for name, v in plain.items()}
-    return {name: torch.from_numpy(np.array(array, np.float32, order="C")) for name, array in plain.items()}
+    from sottovoce.models.text.detect.builder.start import plain_weights
 
-
-def _scaled(arrays: dict[str, np.ndarray], name: str) -> np.ndarray:
-    whole = arrays[f"{name}_quantized"].astype(np.float32) - arrays[f"{name}_zero_point"].astype(np.float32)
-    return whole * arrays[f"{name}_scale"]
+    return {
+        name.replace("encoder.", "bert.", 1).replace("head.", "classifier.", 1): torch.from_numpy(
+            np.array(array, np.float32, order="C")
+        )
+        for name, array in plain_weights(network)
+    }

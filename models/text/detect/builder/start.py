@@ -26,7 +26,7 @@ def start_from(model: torch.nn.Module, start: Path, names: Sequence[str]) -> Non
     if read_settings(start)["labels"] != list(names):
         raise RunError(f"{start}: has other labels than this training, so it cannot be its start")
     known = model.state_dict()
-    for name, values in _weights(start / NETWORK):
+    for name, values in plain_weights(start / NETWORK):
         if name == "encoder.embeddings.word_embeddings.weight":
             continue
         if name == "encoder.embeddings.token_type_embeddings.weight" and len(values) != len(known[name]):
@@ -37,7 +37,7 @@ def start_from(model: torch.nn.Module, start: Path, names: Sequence[str]) -> Non
     model.load_state_dict(known)
 
 
-def _weights(path: Path) -> Iterator[tuple[str, np.ndarray]]:
+def plain_weights(path: Path) -> Iterator[tuple[str, np.ndarray]]:
     """Names as in training. A matrix has lost its name on the way; the bias that is added to its product tells it."""
     import onnx
     from onnx.numpy_helper import to_array

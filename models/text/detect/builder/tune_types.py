@@ -1,8 +1,8 @@
 """A bias for each type, chosen on dev data by what a miss costs against a false alarm.
 
-All is counted by words, and the corpora weigh alike: the mean over corpora of (miss_cost * words missed + words hit wrongly) /
-words. Words that the rules hit are found either way; a hit that its corpus cannot judge costs half. One type after the other takes
-the bias that is cheapest, until none changes.
+All is counted by words, and the corpora weigh alike: the mean over corpora of (miss_cost * words missed + words hit wrongly) by
+word. Words that the rules hit are found either way; a hit that its corpus cannot judge costs half. One type after the other
+takes the bias that is cheapest, until none changes.
 """
 
 from __future__ import annotations

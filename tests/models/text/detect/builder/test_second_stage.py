@@ -1,0 +1,73 @@
+"""What the second stage of training adds: case, errors, small dev sets, a bias by type, and a start from int8 weights."""
+
+import numpy as np
+import pytest
+
+from sottovoce.models.text.detect.builder import letter_case, noise
+from sottovoce.models.text.detect.builder.corpora import Example, stretches
+from sottovoce.models.text.detect.builder.dev_sets import dev_sets
+from sottovoce.models.text.detect.builder.recipe import templates
+from sottovoce.models.text.detect.tagger import Tagger
+
+SAID = Example(
+    ("i", "met", "anna", "smith", "in", "oslo", "on", "monday"),
+    ("O", "O", "B-PER", "I-PER", "O", "B-LOC", "O", "B-DATE"),
+)
+
+
+def test_case_changes_letters_and_nothing_else():
+    seen = {letter_case.varied(SAID, (1,), np.random.default_rng(seed)) for seed in range(200)}
+    assert all([word.lower() for word in words] == list(SAID.tokens) for words in seen)
+    assert {
+        SAID.tokens,
+        ("I", "Met", "Anna", "Smith", "in", "Oslo", "on", "Monday"),
+        tuple(map(str.upper, SAID.tokens)),
+    } <= seen
+
+
+def test_errors_keep_every_label_on_its_value():
+    for seed in range(300):
+        rough = noise.added(SAID, np.random.default_rng(seed))
+        assert len(rough.tokens) == len(rough.labels)
+        assert {kind for _, _, kind in stretches(rough.labels)} == {"PER", "LOC", "DATE"}
+    assert noise.added(Example((), ()), np.random.default_rng(0)).tokens == ()
+
+
+def test_dev_sets_are_read_with_their_punctuation_and_repeat_no_template():
+    sets = dev_sets()
+    assert {"taxi", "cinema", "booking", "words", "commands", "hard"} == set(sets)
+    assert not any(example.has_entity() for example in sets["commands"])
+    hard = {example.text: example.labels for example in sets["hard"]}
+    assert hard["My name is Saoirse O'Brien."] == ("O", "O", "O", "B-PER", "I-PER")
+    assert not {example.text for own in sets.values() for example in own} & set(templates())
+
+
+def test_a_bias_by_type_costs_no_more_than_none(tiny_tagger):
+    from sottovoce.models.text.detect.builder.tune_types import _cost, _read, tune_types
+    from sottovoce.models.text.detect.rules import Rules
+
+    tagger = Tagger(model=str(tiny_tagger))
+    tagger.setup()
+    dev = {"words": dev_sets()["words"][:12]}
+    offsets, cost = tune_types(tagger, dev, 4.0, 0.0)
+    names = tagger.network("en").names
+    plain = _cost([_read(tagger, Rules(), dev["words"], names)], names, dict.fromkeys(offsets, 0.0), 0.0, 4.0)
+    assert cost <= plain
+
+
+def test_training_goes_on_from_the_weights_of_a_tagger(tiny_encoder, tiny_tagger):
+    torch = pytest.importorskip("torch")
+    from sottovoce.models.text.detect.builder.start import start_from
+    from sottovoce.models.text.detect.builder.transformer import WordClassifier, load_encoder
+    from sottovoce.models.text.detect.pieces import Pieces
+    from sottovoce.models.text.detect.tagger import load
+
+    network = load(tiny_tagger)
+    model = WordClassifier(load_encoder(tiny_encoder), len(network.names), 0.0)
+    start_from(model, tiny_tagger, network.names)
+    pieces = Pieces(tiny_tagger / "tokenizer.json")
+    (pieced,) = pieces.encode(["my name is elena"])
+    ids = torch.tensor([[pieces.begin_id, *pieced.ids, pieces.end_id]])
+    with torch.inference_mode():
+        logits = model.eval()(ids, torch.ones_like(ids), torch.zeros_like(ids))[0, 1:-1].numpy()
+    assert logits.shape == (len(pieced.ids), len(network.names))

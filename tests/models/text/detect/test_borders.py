@@ -1,0 +1,68 @@
+"""Where spans of the tagger begin and end, and what case tells."""
+
+import numpy as np
+import pytest
+
+from sottovoce.models.records import Span
+from sottovoce.models.text.detect.borders import tidied
+from sottovoce.models.text.detect.pieces import case_of
+from sottovoce.models.text.detect.tagger import spans_of
+
+NAMES = ["O", "B-PER", "I-PER"]
+
+
+def tidy(text, *found):
+    spans = [Span(text.index(part), text.index(part) + len(part), kind) for part, kind in found]
+    return [(text[span.begin : span.end], span.type) for span in tidied(spans, text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "left"),
+    [
+        ("from the fifth of may to the ninth", ("the fifth of may to", "DATE"), [("the fifth of may", "DATE")]),
+        ("pier seventy and heading", ("pier seventy and", "LOC"), [("pier seventy", "LOC")]),
+        ("john's wife", ("john's", "PER"), [("john", "PER")]),
+        ("at macy's", ("macy's", "ORG"), [("macy's", "ORG")]),
+        ("at six. ok", ("six.", "TIME"), [("six", "TIME")]),
+        ("at six p.m. ok", ("six p.m.", "TIME"), [("six p.m.", "TIME")]),
+        ("it is uh anna", ("uh anna", "PER"), [("anna", "PER")]),
+        ("in ten minutes", ("in ten minutes", "TIME"), [("in ten minutes", "TIME")]),
+        ("is in oslo", ("in oslo", "LOC"), [("oslo", "LOC")]),
+        ("priya's and tom", ("'s and", "ORG"), []),
+        ("for the spa", ("the", "ORG"), []),
+        ("call +44 20", ("+44 20", "PHONE"), [("+44 20", "PHONE")]),
+    ],
+)
+def test_a_span_neither_begins_nor_ends_with_what_names_nothing(text, found, left):
+    assert tidy(text, found) == left
+
+
+def test_other_languages_are_left_alone():
+    assert tidied([Span(0, 6, "LOC")], "or lyon", "fr") == [Span(0, 6, "LOC")]
+
+
+def test_parts_of_one_word_are_one_name():
+    text = "SAOIRSE O'BRIEN"
+    words = [(0, 7), (8, 9), (9, 10), (10, 15)]
+    scores = np.array([[0, 9, 1], [0, 9, 1], [0, 9, 1], [0, 9, 1]], dtype=float)
+    found = tidied(spans_of(text, words, scores, NAMES, 0.0, "tagger"), text)
+    assert [text[span.begin : span.end] for span in found] == ["SAOIRSE", "O'BRIEN"]
+
+
+@pytest.mark.parametrize(
+    ("text", "cases"),
+    [
+        ("call john now", [0, 0, 0]),
+        ("CALL JOHN NOW", [0, 0, 0]),
+        ("Call John now", [4, 2, 1]),
+        ("Call BBC. Now", [4, 3, 1, 4]),
+        ("i met John", [1, 1, 2]),
+    ],
+)
+def test_case_is_told_only_where_a_text_has_both_kinds_of_letters(text, cases):
+    words, at = [], 0
+    for word in text.replace(".", " .").split():
+        at = text.index(word, at)
+        words.append((at, at + len(word)))
+        at += len(word)
+    assert case_of(text, words).tolist() == cases
