@@ -6,6 +6,7 @@ it speaks of those very records: after `sottovoce forget`, or a run that was rep
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ import yaml
 from apache_beam.io.filesystems import FileSystems
 
 from sottovoce.models.errors import RunError
+from sottovoce.models.evaluation.audit.audit_settings import AuditSettings
 from sottovoce.models.evaluation.audit.judge import attacked, reasons_not_held
 from sottovoce.models.evaluation.audit.material import NEEDS_CANARIES, KnownText, Material
 from sottovoce.models.evaluation.audit.trials import NotApplicable, NotMeasurable
@@ -26,6 +28,7 @@ from sottovoce.models.records import Utterance
 from sottovoce.models.runs.committed_run import CommittedRun
 from sottovoce.pipelines.audit.officers_page import page
 from sottovoce.pipelines.audit.originals import gaps_of, known_half, names_people, originals_of, slices_of
+from sottovoce.pipelines.audit.people_traits import labelled_traits
 from sottovoce.pipelines.audit.released import Sample, sample_of
 from sottovoce.pipelines.audit.voices import voices_of
 from sottovoce.pipelines.local.read_locally import read_utterances
@@ -47,7 +50,8 @@ OF_READING = ("format", "columns", "language")
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """`corpus` and `secret` tell which record was made of what; without them some attacks cannot be judged."""
+    """`corpus` and `secret` tell which record was made of what; without them some attacks cannot be judged. `training` is the
+    train.yaml of a training that is measured by one of the same settings, `traits` a table of what is known of people."""
 
     run_uri: str
     job: JobFile
@@ -55,6 +59,8 @@ class AuditRequest:
     secret: Secret | None = None
     auxiliary: str | None = None
     full: bool = False
+    training: str | None = None
+    traits: str | None = None
 
 
 def audit(request: AuditRequest, folder: RunFolder, told: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
@@ -65,6 +71,9 @@ def audit(request: AuditRequest, folder: RunFolder, told: Callable[[str], None] 
     settings = request.job.sections["audit"]
     told("reading the run")
     material, sampled = gather(request, folder, run)
+    if request.training is not None:
+        told("training a model to be measured")
+        material = dataclasses.replace(material, training=_training(request.training, settings, folder, run))
     results, fitness = attacked(material, settings, told)
     reasons = reasons_not_held(results, settings.unmeasured)
     content = {
@@ -118,6 +127,7 @@ def _with_corpus(request: AuditRequest, sample: Sample, secret: Secret, corpus: 
         "named": named,
         "known": known_half(originals, secret) if named else NotMeasurable("speaker ids in the corpus"),
         "gaps": gaps_of(sample, originals, secret),
+        "traits": labelled_traits(originals, secret, request.traits),
     }
     if speech:
         roots = open_corpus(corpus, reading.format, reading.naming).audio_roots(reading.audio_roots)
@@ -125,6 +135,12 @@ def _with_corpus(request: AuditRequest, sample: Sample, secret: Secret, corpus: 
         parts["slices"] = slices_of(sample, originals, secret, request.full)
         parts["voices"] = voices_of(sample, originals, secret, job, roots, limit)
     return parts
+
+
+def _training(config: str, settings: AuditSettings, folder: RunFolder, run: CommittedRun) -> Any:
+    from sottovoce.pipelines.audit.measuring_training import trained_canaries  # waits for torch
+
+    return trained_canaries(folder.uri, run.digest, config, settings.trained_canaries)
 
 
 def _canaries(folder: RunFolder, asked: int | float) -> Any:

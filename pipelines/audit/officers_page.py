@@ -56,7 +56,7 @@ def page(audit: Mapping[str, Any], ledger: Mapping[str, Any]) -> str:
         identifiers=_identifiers(audit, ledger),
         guarantees=_guarantees(ledger),
         not_protected=ledger["not_protected"],
-        models=audit.get("others", {}),
+        models=audit.get("others", {}) | _of_a_model(audit),
         attackers={name: str(resolve(row).says) for name, row in TABLE.items()},
     )
 
@@ -71,6 +71,12 @@ def _cells(row: Mapping[str, Any]) -> dict[str, str]:
         "risk": f"{risk['value']:.3f} ({risk['low']:.3f} to {risk['high']:.3f}); allowed {row['allowed']:g}",
         "note": ", ".join(f"{name}: {value:g}" for name, value in row["more"].items()),
     }
+
+
+def _of_a_model(audit: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """What a training gave away that was made to be measured."""
+    rows = [row for row in audit["results"] if row["attack"] == "canaries_in_training" and "risk" in row]
+    return {f"canaries in training: {name}": {"value": value} for row in rows for name, value in row["more"].items()}
 
 
 def _identifiers(audit: Mapping[str, Any], ledger: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:

@@ -78,13 +78,13 @@ def paired(
             yield from ((person, utterance, text) for (person, utterance), text in zip(own, texts, strict=True))
 
 
-def replaced(original: str, released: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str]]:
-    """(what stands before, what stands after, the value) for each stretch of the original that the release lacks."""
+def replaced(original: str, released: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str, tuple[str, ...]]]:
+    """(what stands before, what stands after, the value, what stands instead) for each stretch that the release lacks."""
     said, shown = TOKEN.findall(original.lower()), TOKEN.findall(released.lower())
     for kind, begin, end, shown_begin, shown_end in difflib.SequenceMatcher(None, said, shown, False).get_opcodes():
         if kind in ("replace", "delete"):
             before, after = shown[max(shown_begin - AROUND, 0) : shown_begin], shown[shown_end : shown_end + AROUND]
-            yield tuple(before), tuple(after), " ".join(said[begin:end])
+            yield tuple(before), tuple(after), " ".join(said[begin:end]), tuple(shown[shown_begin:shown_end])
 
 
 def slices_of(sample: Sample, originals: Originals, secret: Secret, full: bool) -> list[ReleasedSlice]:

@@ -20,8 +20,9 @@ from apache_beam.io.filesystems import FileSystems
 from sottovoce.models.errors import told_by_place
 from sottovoce.models.evaluation.attacks.sound import sound_print
 from sottovoce.models.evaluation.audit.by_canaries import SPEECH
-from sottovoce.models.evaluation.audit.canaries import Canary, invent, words_found
+from sottovoce.models.evaluation.audit.canaries import FIRST, Canary, invent, words_found
 from sottovoce.models.evaluation.audit.ear import Ear
+from sottovoce.models.evaluation.audit.masked_names import longest_silence
 from sottovoce.models.evaluation.known_answers.word_times import FLITE_VOICES, flite_speech
 from sottovoce.models.records import AudioRef, Utterance
 from sottovoce.models.speech import audio
@@ -118,13 +119,15 @@ def evidence(job: Job, canaries: Sequence[Canary], rows: Rows) -> dict[str, Any]
             texts |= {(u.dialogue_id, u.id): text for _, u, text in paired(branch, own, originals, job.secret)}
     spoken = [canary for canary in canaries if canary.voice and _name(canary) in cut]
     speech = {canary.person: _joined([heard(row) for row in cut[_name(canary)]]) for canary in spoken}
+    sound, gaps = _sound(spoken, speech)
     return {
         "planted": {
             SPEECH: len({canary.person for canary in canaries if canary.voice}),
             "text sinks": len({canary.person for canary in canaries if not canary.voice}),
         },
         "words": words_found(canaries, texts),
-        "sound": _sound(spoken, speech),
+        "sound": sound,
+        "gaps": gaps,
         "voice": _voices(spoken, speech),
         "joined": [
             *_in_two_sinks(job, originals, rows),
@@ -150,14 +153,17 @@ def _joined(pieces: Sequence[Speech]) -> Speech:
     return Speech(np.concatenate([piece.samples for piece in pieces]), pieces[0].rate_hz)
 
 
-def _sound(canaries: Sequence[Canary], speech: Mapping[str, Speech]) -> list[list[Any]]:
-    """[person, the name is heard, another is heard, the name is heard in the original]"""
-    ear = Ear()
-    rows = []
+def _sound(canaries: Sequence[Canary], speech: Mapping[str, Speech]) -> tuple[list[list[Any]], list[list[Any]]]:
+    """([person, the name is heard, another is heard, the name is heard in the original],
+    [person, place of the name in the list, seconds of the longest silence, names heard, whether it is one of them])"""
+    ear = Ear(FIRST)
+    sound, gaps = [], []
     for canary in canaries:
         (_, name), decoy, made = canary.planted[0], canary.decoys[0], speech[canary.person]
-        rows.append([canary.person, ear.hears(name, made), ear.hears(decoy, made), ear.hears(name, said(canary))])
-    return rows
+        heard = ear.heard(made)
+        sound.append([canary.person, name in heard, decoy in heard, name in ear.heard(said(canary))])
+        gaps.append([canary.person, FIRST.index(name), longest_silence(made), len(heard), name in heard])
+    return sound, gaps
 
 
 def _voices(canaries: Sequence[Canary], speech: Mapping[str, Speech]) -> list[list[Any]]:

@@ -17,6 +17,7 @@ EXAMPLES = """\
   sottovoce audit --run out/run-0123456789ab --input corpus --auxiliary posts.jsonl --secret-file secret
   sottovoce audit --run out/run-0123456789ab --input corpus --set audit.max_risk='{singling_out: 0.1}' --json
   sottovoce audit --run out/run-0123456789ab --input corpus --full
+  sottovoce audit --run out/run-0123456789ab --input corpus --training train.yaml
   sottovoce audit --run out/run-0123456789ab --format opendp > deployment.yaml
 
 The corpus and the secret only judge the guesses; without --input, attacks that need it are not measurable. What was found
@@ -41,6 +42,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--config", metavar="JOB.yaml", help="the job, with its `audit` section (default: the run's own)"
     )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change one value of the job")
+    parser.add_argument(
+        "--traits",
+        metavar="TABLE.csv",
+        help="speaker_id and a column for each trait (gender, age, accent) that attackers are to guess",
+    )
+    parser.add_argument(
+        "--training",
+        metavar="TRAIN.yaml",
+        help="also train a model of these settings with canaries, measure what it gives away, and drop it",
+    )
     parser.add_argument("--full", action="store_true", help="attack every record: for releases")
     parser.add_argument("--json", action="store_true", help="print the content of audit.json")
     parser.add_argument(
@@ -65,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     job = job_of_run(folder.uri, args.config, args.set)
     needed = args.input is not None or args.auxiliary is not None
     secret = secret_for(folder.places.output.uri, args.secret_file) if needed else None
-    request = AuditRequest(folder.uri, job, args.input, secret, args.auxiliary, args.full)
+    request = AuditRequest(folder.uri, job, args.input, secret, args.auxiliary, args.full, args.training, args.traits)
     content = audit(request, folder, lambda step: print(f"audit: {step}", file=sys.stderr))
     print(json.dumps(content, indent=2) if args.json else "\n".join(lines(content)))
     if not args.json:

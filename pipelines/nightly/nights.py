@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from typing import Any
 
 from sottovoce.models.errors import SottovoceError
 from sottovoce.pipelines.audit.after_commit import audit_commit
+from sottovoce.pipelines.audit.audit_run import AuditRequest, audit
 from sottovoce.pipelines.nightly.cumulative_ledger import write_cumulative_ledger
 from sottovoce.pipelines.nightly.finished_runs import finished_runs, spent_tables, state_tables, unfinished_runs
 from sottovoce.pipelines.remote.detached import finish, submit
@@ -44,34 +46,44 @@ def run_night(request: RunRequest, settings: NightlySettings, training: Training
             else:
                 prepared.folder.remove()
         write_cumulative_ledger(request.output, settings.speaker_epsilon)
-        audited = _audit(prepared) if is_new and request.job_file.sections["audit"].nightly else None
+        audited = _told(audit_commit, prepared) if is_new and request.job_file.sections["audit"].nightly else None
         started = _start_training(request.output, training) if training else []
         summary = _summary("committed" if is_new else "nothing_new", prepared.folder, committed, retired, began)
         return summary | {"turns_forgotten": forgotten, "audit": audited, "training": started}
 
 
-def _audit(run: Run) -> dict[str, Any]:
-    """Whether the run of the night held. It is committed whatever is found: what follows, the gate decides."""
+def _told(attacked: Callable[..., dict[str, Any]], *of: Any) -> dict[str, Any]:
+    """Whether a run held. It is committed whatever is found: what follows, the gate decides."""
     try:
-        content = audit_commit(run)
+        content = attacked(*of)
     except SottovoceError as error:
         return {"status": "failed", "error": str(error)}
     return {"status": "held" if content["held"] else "did_not_hold", "reasons": content["reasons"]}
 
 
 def submit_night(request: RunRequest, settings: NightlySettings) -> dict[str, Any]:
-    """Commit the night before, submit this one and leave. A night before that is still at work, or failed, stops it."""
+    """Commit the night before, submit this one, attack the one before and leave. A night before that is still at work, or
+    failed, stops it. The lock is the submitted night's by then: an audit reads what is committed."""
     began = time.monotonic()
     before = unfinished_runs(request.output)
     with one_writer(request.output, "nightly", finishing=before[0].name if before else None) as lock:
-        for folder in unfinished_runs(request.output):
+        for folder in before:
             finish(folder, lock)
         retired = _retire(request.output, settings.keep_runs)
         write_cumulative_ledger(request.output, settings.speaker_epsilon)
         prepared, is_new = _prepare_night(request, settings)
         if is_new:
             submit(prepared, lock)
-        return _summary("submitted" if is_new else "nothing_new", prepared.folder, None, retired, began)
+    summary = _summary("submitted" if is_new else "nothing_new", prepared.folder, None, retired, began)
+    asked = request.job_file.sections["audit"].nightly
+    return summary | {
+        "audits": {folder.name: _told(_audit_finished, request, folder) for folder in before} if asked else {}
+    }
+
+
+def _audit_finished(request: RunRequest, folder: RunFolder) -> dict[str, Any]:
+    """A night that was submitted is attacked by the one that finds it ended, which has corpus and secret at hand."""
+    return audit(AuditRequest(folder.uri, request.job_file, request.input_uri, request.secret), folder)
 
 
 def _prepare_night(request: RunRequest, settings: NightlySettings) -> tuple[Run, bool]:

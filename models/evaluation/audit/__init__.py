@@ -23,12 +23,17 @@ TABLE = {
     "speakers_across_sinks": "sottovoce.models.evaluation.audit.by_words:SpeakersAcrossSinks",
     "singling_out": "sottovoce.models.evaluation.audit.singling_out:SinglingOut",
     "speakers_by_voice": "sottovoce.models.evaluation.audit.by_voice:SpeakersByVoice",
+    "large_population": "sottovoce.models.evaluation.audit.large_population:LargePopulation",
     "neighbouring_slices": "sottovoce.models.evaluation.audit.neighbours:NeighbouringSlices",
     "canary_words": "sottovoce.models.evaluation.audit.by_canaries:CanaryWords",
     "canary_sound": "sottovoce.models.evaluation.audit.by_canaries:CanarySound",
+    "masked_names": "sottovoce.models.evaluation.audit.masked_names:MaskedNames",
     "canary_voices": "sottovoce.models.evaluation.audit.by_canaries:CanaryVoices",
     "canaries_joined": "sottovoce.models.evaluation.audit.by_canaries:CanariesJoined",
     "masked_words": "sottovoce.models.evaluation.audit.masked_words:MaskedWords",
+    "traits_by_words": "sottovoce.models.evaluation.audit.traits:TraitsByWords",
+    "traits_by_voice": "sottovoce.models.evaluation.audit.traits:TraitsByVoice",
+    "canaries_in_training": "sottovoce.models.evaluation.audit.trained_canaries:CanariesInTraining",
 }
 
 # The three criteria of Opinion 05/2014 of the Article 29 Working Party on anonymisation techniques.

@@ -15,6 +15,7 @@ class AuditSettings:
 
     `unmeasured`: what is made of an attack that could not be measured. `records` are sampled, person by person, unless the
     audit is a full one. `canaries` go through a run that an audit follows: a share of its records, or so many people; 0: none.
+    `trained_canaries` are those of a measuring training (`--training`), of which half are trained on.
     `encoders` listen to voices; those that a package is missing for are left out, and named.
     """
 
@@ -24,6 +25,7 @@ class AuditSettings:
     records: int = 4000
     speakers: int = 40
     canaries: int | float = 0.01
+    trained_canaries: int = 400
     encoders: tuple[str, ...] = ("ge2e", "wespeaker", "eres2net", "prosody")
 
     def __post_init__(self) -> None:
@@ -35,7 +37,10 @@ class AuditSettings:
                 self.canaries >= 0 and (isinstance(self.canaries, int) or self.canaries <= 1),
                 "canaries: a whole number, or a share up to 1.0",
             ),
-            (self.records >= 1 and self.speakers >= 1, "records, speakers: must be at least 1"),
+            (
+                min(self.records, self.speakers, self.trained_canaries) >= 1,
+                "records, speakers, trained_canaries: must be at least 1",
+            ),
         )
 
     def allowed(self, attack: str) -> float:

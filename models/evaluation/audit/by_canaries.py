@@ -26,7 +26,7 @@ MIN_HEARD = 0.7  # of the names in the originals
 SPEECH = "stt_am"
 
 
-class _OfCanaries(ABC):
+class OfCanaries(ABC):
     """A subclass turns evidence into outcomes."""
 
     criterion: ClassVar[Criterion] = "inference"
@@ -49,7 +49,7 @@ class _OfCanaries(ABC):
         return Material((), canaries=_invented(rng, told=True))
 
 
-class CanaryWords(_OfCanaries):
+class CanaryWords(OfCanaries):
     says = "has the release; reads planted names, places, numbers and addresses in it"
     max_risk: ClassVar[float] = 0.15
 
@@ -69,10 +69,10 @@ def _read(rows: Sequence[Sequence[Any]], planted: int) -> Outcome:
     counts, missed = Counter(row[1] for row in rows), Counter(row[1] for row in rows if row[3])
     more = {f"recall of {kind}": 1 - missed[kind] / count for kind, count in sorted(counts.items())}
     more |= {f"n of {kind}": float(count) for kind, count in sorted(counts.items())}
-    return _enough([row[3] for row in rows], [row[4] for row in rows], [row[2] for row in rows], more)
+    return enough([row[3] for row in rows], [row[4] for row in rows], [row[2] for row in rows], more)
 
 
-class CanarySound(_OfCanaries):
+class CanarySound(OfCanaries):
     says = "has the release and pocketsphinx; listens for planted names in its speech"
     max_risk: ClassVar[float] = 0.25
 
@@ -86,10 +86,10 @@ class CanarySound(_OfCanaries):
                 SPEECH: NotMeasurable(f"an ear that hears the names in the originals; it hears {heard:.2f} of them")
             }
         more = {"heard in the originals": heard}
-        return {SPEECH: _enough([row[1] for row in rows], [row[2] for row in rows], [row[0] for row in rows], more)}
+        return {SPEECH: enough([row[1] for row in rows], [row[2] for row in rows], [row[0] for row in rows], more)}
 
 
-class CanaryVoices(_OfCanaries):
+class CanaryVoices(OfCanaries):
     criterion: ClassVar[Criterion] = "linkability"
     says = "has the release and recordings of the canaries' voices; tells which of them speaks"
     max_risk: ClassVar[float] = 0.5
@@ -99,10 +99,10 @@ class CanaryVoices(_OfCanaries):
         if not found["planted"].get(SPEECH):
             return {SPEECH: NotApplicable("no canary was sent there")}
         voices = max(len({row[2] for row in rows}), 1)
-        return {SPEECH: _enough([row[1] for row in rows], [1 / voices] * len(rows), [row[0] for row in rows])}
+        return {SPEECH: enough([row[1] for row in rows], [1 / voices] * len(rows), [row[0] for row in rows])}
 
 
-class CanariesJoined(_OfCanaries):
+class CanariesJoined(OfCanaries):
     criterion: ClassVar[Criterion] = "linkability"
     says = "has the release; joins records of a canary by sinks, whole utterances and ids"
 
@@ -112,12 +112,12 @@ class CanariesJoined(_OfCanaries):
             rows = [row for row in found["joined"] if row[1] == kind]
             nobody = NotApplicable("no canary that this could happen to")
             out[kind] = (
-                _enough([row[2] for row in rows], [0.0] * len(rows), [row[0] for row in rows]) if rows else nobody
+                enough([row[2] for row in rows], [0.0] * len(rows), [row[0] for row in rows]) if rows else nobody
             )
         return out
 
 
-def _enough(
+def enough(
     hits: Sequence[float], control: Sequence[float], people: Sequence[str], more: dict[str, float] | None = None
 ) -> Outcome:
     count = len(set(people))

@@ -9,14 +9,13 @@ was built or chosen with is none to attack with: it would hear what it was told 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
 
 from sottovoce.models.evaluation.attacks.speaker_linkage import Attack, Design, Recordings, attacks
 from sottovoce.models.evaluation.audit import Criterion
-from sottovoce.models.evaluation.audit.material import Material
+from sottovoce.models.evaluation.audit.material import Material, Missing
 from sottovoce.models.evaluation.audit.trials import MIN_PEOPLE, NotApplicable, NotMeasurable, Outcome, Trials
 from sottovoce.models.evaluation.metrics.verification import eer
 
@@ -30,21 +29,26 @@ class SpeakersByVoice:
     max_risk: ClassVar[float] = 0.2
 
     def outcomes(self, material: Material) -> dict[str, Outcome]:
-        if isinstance(material.voices, NotMeasurable | NotApplicable):
-            return {"stt_am": material.voices}
-        people = min(_people(recordings) for recordings in material.voices.values())
-        if people < MIN_PEOPLE:
-            return {
-                "stt_am": NotMeasurable(f"at least {MIN_PEOPLE} people with recordings and slices; there are {people}")
-            }
-        tried = [_trials(*each) for each in _each(material.voices)]
+        voices = enough_voices(material)
+        if isinstance(voices, NotMeasurable | NotApplicable):
+            return {"stt_am": voices}
+        tried = [_trials(attack) for recordings in voices.values() for attack in attacks(recordings, DESIGN)]
         return {"stt_am": max(tried, key=lambda trials: float(trials.hits.mean() - trials.control.mean()))}
 
     def leaks_nothing(self, rng: np.random.Generator) -> Material:
-        return _invented(rng, told=False)
+        return invented_voices(rng, told=False)
 
     def leaks_by_design(self, rng: np.random.Generator) -> Material:
-        return _invented(rng, told=True)
+        return invented_voices(rng, told=True)
+
+
+def enough_voices(material: Material) -> dict[str, Recordings] | Missing:
+    if isinstance(material.voices, NotMeasurable | NotApplicable):
+        return material.voices
+    people = min(_people(recordings) for recordings in material.voices.values())
+    if people < MIN_PEOPLE:
+        return NotMeasurable(f"at least {MIN_PEOPLE} people with recordings and slices; there are {people}")
+    return material.voices
 
 
 def _people(recordings: Recordings) -> int:
@@ -54,13 +58,7 @@ def _people(recordings: Recordings) -> int:
     return len(set(known) & set(tried))
 
 
-def _each(voices: dict[str, Recordings]) -> Iterator[tuple[np.ndarray, Attack]]:
-    for recordings in voices.values():
-        for attack in attacks(recordings, DESIGN):
-            yield np.unique(recordings.speaker), attack
-
-
-def _trials(names: np.ndarray, attack: Attack) -> Trials:
+def _trials(attack: Attack) -> Trials:
     scores = attack.scores
     count = len(scores)
     right = scores[np.arange(count), np.arange(count)]  # [people, trials]
@@ -82,9 +80,9 @@ def _verified(scores: np.ndarray) -> dict[str, float]:
     return {"EER": eer(mated, non_mated), "hits at 1 false alarm in 1000": float((mated > threshold).mean())}
 
 
-def _invented(rng: np.random.Generator, told: bool) -> Material:
+def invented_voices(rng: np.random.Generator, told: bool, count: int = 30) -> Material:
     """Vectors of thirty voices: what was made of them is theirs, or anybody's."""
-    count, each, size = 30, 7, 16
+    each, size = 7, 64
     voices = rng.normal(size=(count, size))
     owner = np.repeat(np.arange(count), each)
     original = voices[owner] + 0.2 * rng.normal(size=(count * each, size))

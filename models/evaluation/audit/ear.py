@@ -1,7 +1,9 @@
-"""An ear for single words: pocketsphinx listens for a keyword against everything else that could be said."""
+"""An ear for single words: pocketsphinx listens for keywords against everything else that could be said."""
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Sequence
 from typing import Any
 
 from sottovoce.models.speech import sphinx
@@ -9,15 +11,15 @@ from sottovoce.models.speech.audio import Speech
 
 
 class Ear:
-    """Knows the words of the dictionary that pocketsphinx carries; every name of a canary is one of them."""
+    """Listens for each of `words` in one pass; they are words of the dictionary that pocketsphinx carries."""
 
-    def __init__(self) -> None:
+    def __init__(self, words: Sequence[str]) -> None:
         self._decoder: Any = sphinx.new_decoder(dictionary=True, beam=1e-80, word_beam=1e-60)
-        self._known: set[str] = set()
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as phrases:
+            phrases.write("".join(f"{word}\n" for word in words))
+            phrases.flush()
+            self._decoder.add_kws("words", phrases.name)
 
-    def hears(self, word: str, speech: Speech) -> bool:
-        if word not in self._known:
-            self._decoder.add_keyphrase(word, word)
-            self._known.add(word)
-        sphinx.decode(self._decoder, word, sphinx.pcm_of(speech))
-        return self._decoder.hyp() is not None
+    def heard(self, speech: Speech) -> frozenset[str]:
+        sphinx.decode(self._decoder, "words", sphinx.pcm_of(speech))
+        return frozenset(word for word, *_ in sphinx.segments(self._decoder)) if self._decoder.hyp() else frozenset()

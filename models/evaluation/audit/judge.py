@@ -76,6 +76,8 @@ def _result(outcome: Outcome, allowed: float, fit: bool) -> dict[str, Any]:
     found = figures(outcome)
     if not fit:
         return {"verdict": FAILED, "why": "the attacker is not fit: its calibration failed"} | _shown(found)
+    if outcome.refuted:
+        return {"verdict": FELL, "why": outcome.refuted} | _shown(found)
     return {"verdict": HELD if found.risk.high <= allowed else FELL} | _shown(found)
 
 
@@ -104,6 +106,6 @@ def reasons_not_held(results: Sequence[Mapping[str, Any]], unmeasured: str) -> l
 
 
 def _said(result: Mapping[str, Any]) -> str:
-    if result["verdict"] == FELL:
+    if result["verdict"] == FELL and "why" not in result:
         return f"risk at most {result['risk']['high']:.3g}; allowed: {result['allowed']:g}"
     return f"{result['verdict']}: {result['why']}"

@@ -2,8 +2,9 @@
 
 The attacker has the release, and in clear the texts of half of the people, more than an outsider is likely to have. It
 learns there which values stand beside which words, P(value) * product of P(word at this place | value) with the counts
-smoothed, and names the likeliest value for each gap of the other people; then the halves change places. The control names
-the commonest value without a look at the gap: that some names are common is not the release's doing.
+smoothed, and names the likeliest value for each gap of the other people; then the halves change places. What stands in place of
+the value, and how many words of it, are looked at as well: a strategy that keeps the length of a name tells by it. The control
+names the commonest value without a look at the gap: that some names are common is not the release's doing.
 """
 
 from __future__ import annotations
@@ -47,17 +48,16 @@ def _guessed(gaps: Sequence[Gap]) -> Outcome:
     if len(people) < MIN_PEOPLE:
         return NotMeasurable(f"at least {MIN_PEOPLE} people with replaced words; there are {len(people)}")
     half = {person: place % 2 for place, person in enumerate(people)}
-    hits, control, near = np.zeros(len(gaps)), np.zeros(len(gaps)), np.zeros(len(gaps))
+    hits, control, ranks = np.zeros(len(gaps)), np.zeros(len(gaps)), np.zeros(len(gaps))
     for fold in (0, 1):
         learned = _Contexts.of([gap for gap in gaps if half[gap.person] != fold])
         for place, gap in enumerate(gaps):
             if half[gap.person] == fold:
                 by_context, by_count = learned.scores(gap), learned.log_counts
-                hits[place], near[place] = _rank_1(learned, by_context, gap.value)
-                control[place], _ = _rank_1(learned, by_count, gap.value)
-    return Trials(
-        hits, control, [gap.person for gap in gaps], {f"true value among the first {TOP}": float(near.mean())}
-    )
+                hits[place], ranks[place] = _ranked(learned, by_context, gap.value)
+                control[place], _ = _ranked(learned, by_count, gap.value)
+    more = {f"true value among the first {TOP}": float((ranks <= TOP).mean()), "median rank": float(np.median(ranks))}
+    return Trials(hits, control, [gap.person for gap in gaps], more | {"values": float(len({g.value for g in gaps}))})
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,16 +92,17 @@ class _Contexts:
 
 def _features(gap: Gap) -> list[tuple[int, str]]:
     before = [(-1 - place, word) for place, word in enumerate(reversed(gap.before))]
-    return before + [(1 + place, word) for place, word in enumerate(gap.after)]
+    instead = [(0, " ".join(gap.instead)), (0, f"{len(gap.instead)} words")] if gap.instead else []
+    return before + instead + [(1 + place, word) for place, word in enumerate(gap.after)]
 
 
-def _rank_1(learned: _Contexts, scores: np.ndarray, value: str) -> tuple[float, bool]:
-    """(the share of right ones among the best, whether the true value is among the first few)."""
+def _ranked(learned: _Contexts, scores: np.ndarray, value: str) -> tuple[float, float]:
+    """(the share of right ones among the best, the rank of the true value; last where the attacker does not know it)."""
     if value not in learned.values:
-        return 0.0, False
+        return 0.0, float(len(learned.values) + 1)
     own = scores[learned.values[value]]
     ahead, equal = np.count_nonzero(scores > own), np.count_nonzero(scores == own)
-    return (1.0 / equal if ahead == 0 else 0.0), bool(ahead < TOP)
+    return (1.0 / equal if ahead == 0 else 0.0), 1 + ahead + (equal - 1) / 2
 
 
 def _invented(rng: np.random.Generator, told: bool) -> Material:

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from sottovoce.models.evaluation.attacks.slice_linkage import ReleasedSlice
 from sottovoce.models.evaluation.attacks.speaker_linkage import Recordings
 from sottovoce.models.evaluation.audit.trials import NotApplicable, NotMeasurable
@@ -50,11 +52,34 @@ class Gap(_Hidden):
     before: tuple[str, ...]
     after: tuple[str, ...]
     value: str
+    instead: tuple[str, ...] = ()  # what the release has there
+
+
+@dataclass(frozen=True, repr=False)
+class Traits(_Hidden):
+    """What the corpus labels of people: {person: {trait: label}}; and what they said, in clear, to learn from."""
+
+    of: Mapping[str, Mapping[str, str]]
+    said: Sequence[KnownText]
+
+
+@dataclass(frozen=True, repr=False)
+class TrainedCanaries(_Hidden):
+    """Of one measuring training: by how much each canary became likelier, whether it was trained on, and the gains of others
+    of the same form that never were. `epsilon` (infinite for none) and `delta` are what was proved of that training."""
+
+    scores: np.ndarray
+    included: np.ndarray
+    never: np.ndarray
+    epsilon: float
+    delta: float
 
 
 Missing = NotMeasurable | NotApplicable
 Evidence = Mapping[str, Any]  # of canaries: what `pipelines/audit/planted.py` found, in counts and yes or no
 NEEDS_CORPUS = NotMeasurable("the corpus (--input)")
+NO_TRAINING = NotApplicable("no training was asked about (audit --training TRAIN.yaml)")
+NO_TRAITS = NotApplicable("no traits of people are labelled (gender in the corpus; audit --traits)")
 NEEDS_CANARIES = NotMeasurable(
     "canaries in the run: sanitize --audit, nightly and --then-train plant them (audit.canaries)"
 )
@@ -72,8 +97,10 @@ class Material(_Hidden):
     sinks: tuple[str, ...] = ()  # of the run, in its order
     canaries: Evidence | Missing = NEEDS_CANARIES
     named: bool = False  # whether it is known that the corpus tells its speakers apart
+    training: TrainedCanaries | Missing = NO_TRAINING
+    traits: Traits | Missing = NO_TRAITS
 
     @classmethod
     def without(cls, why: Missing, sinks: tuple[str, ...]) -> Material:
         """Of a run that no attack can be tried on."""
-        return cls(why, why, why, why, why, sinks, why)
+        return cls(why, why, why, why, why, sinks, why, training=why, traits=why)

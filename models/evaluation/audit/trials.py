@@ -23,12 +23,14 @@ REPEATS = 1000
 @dataclass(frozen=True, repr=False)
 class Trials:
     """One entry for each guess: whether it was right (or the share of equally good guesses that were), the chance that a
-    guess without the release would have been, and about whom it was. `more` are further figures, by name."""
+    guess without the release would have been, and about whom it was. `more` are further figures, by name; `refuted`, in
+    fixed words and figures, is a claim that these guesses have shown to be wrong."""
 
     hits: np.ndarray
     control: np.ndarray
     people: Sequence[str]
     more: Mapping[str, float] = field(default_factory=dict)
+    refuted: str | None = None
 
 
 @dataclass(frozen=True)

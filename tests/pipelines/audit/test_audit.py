@@ -22,7 +22,11 @@ COLOURS = ("red", "green", "blue", "white", "black")
 def corpus(say) -> list[dict]:
     """Four dialogues a person, of two turns each."""
     records = dialogues(4 * PEOPLE, 2, say)
-    return [record | {"speaker_id": f"person-{int(record['dialogue_id'].split('-')[1]) // 4}"} for record in records]
+    whose = [int(record["dialogue_id"].split("-")[1]) // 4 for record in records]
+    return [
+        record | {"speaker_id": f"person-{person}", "intent": ("call", "ring")[record["turn"]]}
+        for record, person in zip(records, whose, strict=True)
+    ]
 
 
 def alike(dialogue: int, turn: int) -> str:
@@ -159,3 +163,26 @@ def test_a_run_that_was_not_attacked_has_no_entry(made, tmp_path):
     (private_of(run) / "audit.json").unlink()
     done = sottovoce("audit", "--run", run, "--format", "opendp", check=False)
     assert done.returncode == 1 and "was not attacked yet" in done.stderr
+
+
+def test_a_training_that_is_asked_about_is_measured_beside_what_is_proved(made, tmp_path):
+    run = copy_of(made, "alike", tmp_path)
+    model = {"use": "clc", "hidden": 8, "layers": 1, "word_size": 8, "buckets": 500, "filters": 4}
+    settings = {"model": model, "mode": "per_example", "target_epsilon": 1.0, "unit": "example", "epochs": 2}
+    (tmp_path / "train.yaml").write_text(yaml.safe_dump(settings | {"intents": ["call", "ring"], "device": "cpu"}))
+    flags = (
+        "--training",
+        tmp_path / "train.yaml",
+        "--set",
+        "audit.trained_canaries=100",
+        "--set",
+        "audit.unmeasured=allow",
+    )
+    done = audited(made, run, *flags, "--json")
+    content = json.loads(done.stdout)
+    jsonschema_rs.validate(audit_schema(), content)
+    (row,) = [row for row in content["results"] if row["attack"] == "canaries_in_training"]
+    assert row["verdict"] == "held" and row["trials"] == 100
+    assert 0 <= row["more"]["epsilon, measured, at least"] <= row["more"]["epsilon, proved"] <= 1.001
+    page = (private_of(run) / "audit.html").read_text()
+    assert "canaries_in_training" in page and "epsilon, measured, at least" in page

@@ -159,7 +159,7 @@ def verdict(attack, **evidence) -> str:
 
 def listened(chain, found):
     made = {canary.person: speech_chain_of.masked(chain.masker, spoken).speech for canary, spoken in found}
-    return planted._sound([canary for canary, _ in found], made)
+    return planted._sound([canary for canary, _ in found], made)[0]
 
 
 def test_words_are_gone_from_speech_whose_stages_work_and_heard_where_mask_or_aligner_is_broken(aligned, monkeypatch):
@@ -174,6 +174,16 @@ def test_words_are_gone_from_speech_whose_stages_work_and_heard_where_mask_or_al
     assert verdict(by_canaries.CanarySound, sound=listened(chain, shifted)) == ("fell", 1.0)
     monkeypatch.setattr(type(chain.masker), "mask", lambda self, speech, stretches: speech)
     assert verdict(by_canaries.CanarySound, sound=listened(chain, found)) == ("fell", 1.0)
+
+
+def test_the_length_of_a_gap_and_what_is_heard_of_it_are_kept_for_the_attack(aligned, monkeypatch):
+    chain, _, found = aligned
+    made = {canary.person: speech_chain_of.masked(chain.masker, spoken).speech for canary, spoken in found}
+    ((_, name, silence, heard, among),) = planted._sound([canary for canary, _ in found], made)[1]
+    assert FIRST[name] == found[0][0].planted[0][1] and 0.2 < silence < 2.0 and not among and heard < len(FIRST)
+    said = {canary.person: planted.said(canary) for canary, _ in found}
+    ((*_, heard, among),) = planted._sound([canary for canary, _ in found], said)[1]
+    assert among and heard >= 1
 
 
 def test_a_voice_that_is_not_changed_is_recognised(aligned):

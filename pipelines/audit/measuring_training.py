@@ -1,0 +1,102 @@
+"""A training that is made to be measured: the settings and the rows of the real one, and canaries of which each is in by a coin.
+
+Whether a canary is in must be all that its coin changes. So all of them count as units, those that are out are left out of
+every batch that they are drawn for, and the number of units, of steps and the plan are the same whatever the coins say: what
+is measured is one unit more or less, as adjacency has it. The model is given to nobody and is gone with the audit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from sottovoce.models.evaluation.audit.material import Missing, TrainedCanaries
+from sottovoce.models.evaluation.audit.trials import NotMeasurable
+from sottovoce.models.randomness import Secret, fresh_secret
+from sottovoce.models.training.loop.prepare import Prepared, prepare
+from sottovoce.models.training.loop.processes import join
+from sottovoce.models.training.loop.start import start_trainer
+from sottovoce.models.training.loop.trainer import Trainer
+from sottovoce.models.training.privacy.sampling import Sampler
+from sottovoce.models.training.tasks import task_of
+from sottovoce.models.training.train_settings import TrainSettings
+from sottovoce.models.training.units import units_of_run
+from sottovoce.pipelines.training.train_model import read_settings
+
+NEVER = 1000  # others of the same form, whom exposure is told among
+MEASURED_ON_ALL = (
+    "noisy_release",
+    "private_batch",
+)  # alpha that is measured on a draw of all units, whatever their coins
+
+
+def trained_canaries(run: str, commit: str, config: str, canaries: int) -> TrainedCanaries | Missing:
+    """Of the training that `config` describes on the run in the folder `run`, whose commit is `commit`."""
+    settings = read_settings(config)
+    task = task_of(settings.task)
+    if "://" in run:
+        return NotMeasurable("a run on this machine, to train on it")
+    if settings.member.make().counts:
+        return NotMeasurable("a training by gradients; this one counts n-grams")
+    if settings.alpha in MEASURED_ON_ALL:
+        return NotMeasurable(f"a training whose layers are not weighed by its rows (alpha: {settings.alpha})")
+    key = fresh_secret()
+    prepared = prepare(str(Path(run) / task.sink), settings, key, commit, units_of_run(Path(run), task.sink))
+    return measured(prepared, prepared.settings or settings, key, canaries)
+
+
+def measured(prepared: Prepared, settings: TrainSettings, key: Secret, canaries: int) -> TrainedCanaries | Missing:
+    task, draw = task_of(settings.task), key.generator("canaries of a training")
+    invented = [task.canary(draw, prepared.train) for _ in range(canaries + NEVER)]
+    if invented[0] is None:
+        return NotMeasurable(f"canaries for the task {settings.task}; there are none")
+    included = key.generator("coins of canaries").random(canaries) < 0.5
+    with_canaries = _with(prepared, invented[:canaries])
+    trainer = start_trainer(settings, with_canaries, key, join(settings.device), _Nobody(), lambda kept: None)
+    left_out = len(prepared.units) + np.flatnonzero(~included)
+    trainer.bench.sampler = cast(Sampler, _Without(trainer.bench.sampler, left_out))
+    rows = task.encode(invented, settings.member.make(), prepared.labels)
+    before = _likelihood(trainer, rows)
+    trainer.run()
+    gained = _likelihood(trainer, rows) - before
+    sound = trainer.bench.plan.sound()
+    return TrainedCanaries(
+        gained[:canaries], included, gained[canaries:], sound.epsilon if sound else math.inf, trainer.bench.plan.delta
+    )
+
+
+def _with(prepared: Prepared, canaries: Sequence[Any]) -> Prepared:
+    """Each canary is a unit of its own. The model is not judged on the way: patience would stop it at other steps."""
+    first = len(prepared.train)
+    units = [*prepared.units, *([first + number] for number in range(len(canaries)))]
+    return replace(prepared, train=[*prepared.train, *canaries], units=units, validation=[])
+
+
+def _likelihood(trainer: Trainer, rows: Sequence[Any]) -> np.ndarray:
+    return trainer.bench.task.confidence(trainer.bench.network, rows).log_odds
+
+
+@dataclass
+class _Without:
+    """Draws as the sampler does, and leaves some units out of what was drawn."""
+
+    sampler: Sampler
+    left_out: np.ndarray
+
+    def draw(self, step: int, purpose: str = "step") -> list[np.ndarray]:
+        return [units[~np.isin(units, self.left_out)] for units in self.sampler.draw(step, purpose)]
+
+
+class _Nobody:
+    """Watches, and tells nobody."""
+
+    def step(self, *_: Any) -> None:
+        pass
+
+    def epoch(self, *_: Any) -> None:
+        pass

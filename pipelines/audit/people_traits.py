@@ -1,0 +1,43 @@
+"""What is known of people that an attacker could want to know: labels of the corpus, and a table that the operator gives."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from sottovoce.models.errors import CorpusError
+from sottovoce.models.evaluation.audit.material import NO_TRAITS, KnownText, Missing, Traits
+from sottovoce.models.evaluation.audit.traits import traits_of
+from sottovoce.models.forget.whose import part_of_utterance, speaker_token
+from sottovoce.models.randomness import Secret
+from sottovoce.pipelines.audit.originals import Originals
+
+SPEAKER = "speaker_id"
+
+
+def labelled_traits(originals: Originals, secret: Secret, table: str | None = None) -> Traits | Missing:
+    utterances = [utterance for own in originals.values() for utterance in own]
+    labels = [(part_of_utterance(secret, u).speaker, {"gender": u.gender}) for u in utterances if u.gender]
+    if table is not None:
+        labels += [(person, own) for person, own in _read(table, secret) if person in originals]
+    found = traits_of(labels)
+    if not found:
+        return NO_TRAITS
+    return Traits(found, [KnownText(person, u.text) for person, own in originals.items() for u in own])
+
+
+def _read(path: str, secret: Secret) -> list[tuple[str, dict[str, str]]]:
+    try:
+        with Path(path).open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError):
+        raise CorpusError(f"--traits {path}: cannot be read as text; expected a table in CSV") from None
+    if not rows or SPEAKER not in rows[0] or len(rows[0]) < 2:
+        raise CorpusError(f"--traits {path}: expected a column {SPEAKER} and one for each trait")
+    return [
+        (
+            speaker_token(secret, row[SPEAKER]),
+            {trait: label for trait, label in row.items() if trait != SPEAKER and label},
+        )
+        for row in rows
+    ]
