@@ -26,6 +26,10 @@ COMMANDS = {
     "forget": ("sottovoce.pipelines.commands.forget", "take people out of every run, and keep them out"),
     "audit": ("sottovoce.pipelines.commands.audit", "attack a committed run, and say whether it held"),
     "challenge": ("sottovoce.pipelines.commands.challenge", "files for outsiders who attack a run's voices blind"),
+    "challenge attack": (
+        "sottovoce.pipelines.commands.challenge_attack",
+        "scores of our own attacker, from those files alone",
+    ),
     "challenge score": ("sottovoce.pipelines.commands.challenge_score", "judge an outsider's scores with the key"),
     "export": ("sottovoce.pipelines.commands.export", "write a committed run as Kaldi, NeMo or CoNLL"),
     "start-training": (

@@ -20,6 +20,7 @@ from sottovoce.models.errors import RunError
 from sottovoce.models.evaluation.audit.audit_settings import AuditSettings
 from sottovoce.models.evaluation.audit.judge import attacked, reasons_not_held
 from sottovoce.models.evaluation.audit.material import NEEDS_CANARIES, KnownText, Material
+from sottovoce.models.evaluation.audit.readers import at_hand
 from sottovoce.models.evaluation.audit.trials import NotApplicable, NotMeasurable
 from sottovoce.models.forget.whose import speaker_token
 from sottovoce.models.ledger.book import from_json
@@ -112,7 +113,7 @@ def gather(request: AuditRequest, folder: RunFolder, run: CommittedRun) -> tuple
         parts |= _with_corpus(request, sample, request.secret, request.corpus, speech)
     if request.auxiliary is not None and request.secret is not None:
         parts["known"] = _auxiliary(request.auxiliary, request.secret, sample)
-    return Material(texts, sinks=sinks, **parts), sampled
+    return Material(texts, sinks=sinks, readers=at_hand(settings.readers), **parts), sampled
 
 
 def _with_corpus(request: AuditRequest, sample: Sample, secret: Secret, corpus: str, speech: bool) -> dict[str, Any]:

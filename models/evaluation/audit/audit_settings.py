@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from sottovoce.models.evaluation.audit import TABLE
+from sottovoce.models.evaluation.audit.readers import TABLE as READERS
 from sottovoce.models.settings import require, resolve
 
 
@@ -16,7 +17,7 @@ class AuditSettings:
     `unmeasured`: what is made of an attack that could not be measured. `records` are sampled, person by person, unless the
     audit is a full one. `canaries` go through a run that an audit follows: a share of its records, or so many people; 0: none.
     `trained_canaries` are those of a measuring training (`--training`), of which half are trained on.
-    `encoders` listen to voices; those that a package is missing for are left out, and named.
+    `readers` compare texts, `encoders` listen to voices; those that a package is missing for are left out, and named.
     """
 
     nightly: bool = True
@@ -26,12 +27,16 @@ class AuditSettings:
     speakers: int = 40
     canaries: int | float = 0.01
     trained_canaries: int = 400
+    readers: tuple[str, ...] = ("tfidf", "stylometry")
     encoders: tuple[str, ...] = ("ge2e", "wespeaker", "eres2net", "prosody")
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.max_risk if name not in TABLE]
+        illiterate = [name for name in self.readers if name not in READERS]
         require(
             (not unknown, f"max_risk: {', '.join(unknown)}: no such attack; allowed: {', '.join(TABLE)}"),
+            (not illiterate, f"readers: {', '.join(illiterate)}: not known; allowed: {', '.join(READERS)}"),
+            (bool(self.readers), "readers: at least one"),
             (all(0 <= risk <= 1 for risk in self.max_risk.values()), "max_risk: must lie in [0, 1]"),
             (
                 self.canaries >= 0 and (isinstance(self.canaries, int) or self.canaries <= 1),

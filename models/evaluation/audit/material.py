@@ -6,13 +6,14 @@ As sensitive as the corpus: it joins released records to people. It lives in mem
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from sottovoce.models.evaluation.attacks.slice_linkage import ReleasedSlice
 from sottovoce.models.evaluation.attacks.speaker_linkage import Recordings
+from sottovoce.models.evaluation.audit.readers import Reader, at_hand
 from sottovoce.models.evaluation.audit.trials import NotApplicable, NotMeasurable
 
 
@@ -99,6 +100,8 @@ class Material(_Hidden):
     named: bool = False  # whether it is known that the corpus tells its speakers apart
     training: TrainedCanaries | Missing = NO_TRAINING
     traits: Traits | Missing = NO_TRAITS
+    readers: Mapping[str, Reader] = field(default_factory=lambda: at_hand(("tfidf", "stylometry")))
+    read: dict[tuple[str, ...], Any] = field(default_factory=dict, compare=False)  # what readers made of the texts
 
     @classmethod
     def without(cls, why: Missing, sinks: tuple[str, ...]) -> Material:

@@ -14,8 +14,9 @@ from typing import ClassVar
 import numpy as np
 
 from sottovoce.models.evaluation.audit import Criterion
-from sottovoce.models.evaluation.audit.by_words import NO_PAIR, best_guess, by_sink, invented_release, vectors_of
+from sottovoce.models.evaluation.audit.by_words import NO_PAIR, best_guess, by_sink, invented_release
 from sottovoce.models.evaluation.audit.material import KnownText, Material, ReleasedText
+from sottovoce.models.evaluation.audit.readers.tfidf import Tfidf
 from sottovoce.models.evaluation.audit.trials import MIN_PEOPLE, NotApplicable, NotMeasurable, Outcome, Trials
 
 
@@ -51,7 +52,7 @@ def _picked_out(texts: list[ReleasedText], known: Sequence[KnownText]) -> Outcom
         return NotMeasurable(f"at least {MIN_PEOPLE} people who are known from elsewhere; there are {len(wanted)}")
     documents = [" ".join(text.text for text in sources[person]) for person in wanted]
     released = [text.text for text in pool]
-    vectors = vectors_of([*released, *documents], fitted_on=[*released, *documents])
+    vectors = Tfidf().read([*released, *documents])
     right = np.array(wanted)[:, None] == owners[None]
     scores = (vectors[len(released) :] @ vectors[: len(released)].T).toarray()
     return Trials(best_guess(scores, right, np.ones_like(right)), right.mean(axis=1), wanted)

@@ -14,8 +14,9 @@ import numpy as np
 
 from sottovoce.models.evaluation.audit import Criterion
 from sottovoce.models.evaluation.audit.by_voice import invented_voices
-from sottovoce.models.evaluation.audit.by_words import invented_release, vectors_of
+from sottovoce.models.evaluation.audit.by_words import invented_release
 from sottovoce.models.evaluation.audit.material import KnownText, Material, Traits
+from sottovoce.models.evaluation.audit.readers.tfidf import Tfidf
 from sottovoce.models.evaluation.audit.trials import MIN_PEOPLE, NotApplicable, NotMeasurable, Outcome, Trials
 
 AT_LEAST = 5  # people of a trait
@@ -37,7 +38,7 @@ class TraitsByWords:
         for sink in dict.fromkeys(text.sink for text in material.texts):
             own = [text for text in material.texts if text.sink == sink]
             said = [text for text in material.traits.said if text.person in {one.person for one in own}]
-            vectors = vectors_of([*(text.text for text in own), *(text.text for text in said)])
+            vectors = Tfidf().read([*(text.text for text in own), *(text.text for text in said)])
             people, clear = np.array([text.person for text in own]), np.array([text.person for text in said])
             learnt = {"the release": (vectors[: len(own)], people), "originals": (vectors[len(own) :], clear)}
             out |= _each(material.traits, learnt, sink)

@@ -1,0 +1,47 @@
+"""How it is said, whatever is said: small words, marks, letters, lengths of words, as studies of authorship count them.
+
+Shares of each text, standardised over all texts that are compared. Features that do not vary say nothing and are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from sottovoce.models.speech.speakers.plda import unit
+
+SMALL_WORDS = ["a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "but", "by", "can", "could", "did", "do", "does", "don't", "for", "from", "get", "go", "got", "had", "has", "have", "he", "her", "here", "him", "his", "how", "i", "i'd", "i'll", "i'm", "if", "in", "into", "is", "it", "it's", "its", "just", "know", "like", "make", "me", "more", "my", "no", "not", "now", "of", "oh", "okay", "on", "one", "only", "or", "other", "our", "out", "please", "she", "so", "some", "such", "sure", "than", "thank", "thanks", "that", "that's", "the", "their", "them", "then", "there", "they", "this", "to", "too", "uh", "um", "up", "us", "very", "want", "was", "we", "well", "were", "what", "when", "where", "which", "who", "will", "with", "would", "yeah", "yes", "you", "your"]
+MARKS = ".,;:!?'\"-()/&"
+LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+LONGEST = 12
+WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+
+
+class Stylometry:
+    def setup(self) -> None:
+        pass
+
+    def read(self, texts: Sequence[str]) -> np.ndarray:
+        rows = np.array([_shares(text) for text in texts])
+        spread = rows.std(axis=0)
+        kept = (rows[:, spread > 0] - rows.mean(axis=0)[spread > 0]) / spread[spread > 0]
+        return unit(kept) if kept.shape[1] else np.zeros((len(rows), 1))
+
+
+def _shares(text: str) -> list[float]:
+    lower = text.lower()
+    words, signs = WORD.findall(lower), Counter(lower)
+    counts, lengths = Counter(words), Counter(min(len(word), LONGEST) for word in words)
+    said, written = max(len(words), 1), max(len(text), 1)
+    capitals = sum(sign.isupper() for sign in text) / written
+    return [
+        *(counts[word] / said for word in SMALL_WORDS),
+        *(lengths[size] / said for size in range(1, LONGEST + 1)),
+        *(signs[sign] / written for sign in MARKS + LETTERS),
+        capitals,
+        float(np.log(said)),
+        len(counts) / said,
+    ]
