@@ -13,7 +13,12 @@ import numpy as np
 
 from sottovoce.models.speech.speakers.plda import unit
 
-SMALL_WORDS = ["a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "but", "by", "can", "could", "did", "do", "does", "don't", "for", "from", "get", "go", "got", "had", "has", "have", "he", "her", "here", "him", "his", "how", "i", "i'd", "i'll", "i'm", "if", "in", "into", "is", "it", "it's", "its", "just", "know", "like", "make", "me", "more", "my", "no", "not", "now", "of", "oh", "okay", "on", "one", "only", "or", "other", "our", "out", "please", "she", "so", "some", "such", "sure", "than", "thank", "thanks", "that", "that's", "the", "their", "them", "then", "there", "they", "this", "to", "too", "uh", "um", "up", "us", "very", "want", "was", "we", "well", "were", "what", "when", "where", "which", "who", "will", "with", "would", "yeah", "yes", "you", "your"]
+_SMALL = """a about after all also am an and any are as at be because been but by can could did do does don't for from get go
+got had has have he her here him his how i i'd i'll i'm if in into is it it's its just know like make me more my no
+not now of oh okay on one only or other our out please she so some such sure than thank thanks that that's the their
+them then there they this to too uh um up us very want was we well were what when where which who will with would
+yeah yes you your"""
+SMALL_WORDS = _SMALL.split()
 MARKS = ".,;:!?'\"-()/&"
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 LONGEST = 12

@@ -6,6 +6,7 @@ loading it takes, which would be a good part of a small audit.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -47,7 +48,7 @@ def _weighed(texts: Sequence[str], grams: Callable[[str], Iterator[str]]) -> Any
 def _words(text: str) -> Iterator[str]:
     words = text.split()
     yield from words
-    yield from (f"{first} {second}" for first, second in zip(words, words[1:], strict=False))
+    yield from (f"{first} {second}" for first, second in itertools.pairwise(words))
 
 
 def _letters(text: str) -> Iterator[str]:
