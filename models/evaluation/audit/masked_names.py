@@ -73,7 +73,7 @@ def _by_length(rows: Sequence[Sequence[Any]]) -> tuple[list[float], list[float]]
         own = nearest[names[place]]
         ahead, level = np.count_nonzero(nearest < own), np.count_nonzero(nearest == own)
         hits.append(1 / level if not ahead else 0.0)
-        ranks.append(1 + ahead + (level - 1) / 2)
+        ranks.append(float(1 + ahead + (level - 1) / 2))
     return hits, ranks
 
 
