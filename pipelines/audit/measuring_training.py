@@ -50,11 +50,9 @@ def trained_canaries(run: str, commit: str, config: str, canaries: int) -> Train
     return measured(prepared, prepared.settings or settings, key, canaries)
 
 
-def measured(prepared: Prepared, settings: TrainSettings, key: Secret, canaries: int) -> TrainedCanaries | Missing:
+def measured(prepared: Prepared, settings: TrainSettings, key: Secret, canaries: int) -> TrainedCanaries:
     task, draw = task_of(settings.task), key.generator("canaries of a training")
-    invented = [task.canary(draw, prepared.train) for _ in range(canaries + NEVER)]
-    if invented[0] is None:
-        return NotMeasurable(f"canaries for the task {settings.task}; there are none")
+    invented = [task.canary(prepared.train, draw) for _ in range(canaries + NEVER)]
     included = key.generator("coins of canaries").random(canaries) < 0.5
     with_canaries = _with(prepared, invented[:canaries])
     trainer = start_trainer(settings, with_canaries, key, join(settings.device), _Nobody(), lambda kept: None)

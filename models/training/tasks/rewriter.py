@@ -7,6 +7,7 @@ card to that of the noise (`models/text/rewrite/adept.py`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,6 +66,11 @@ class Rewriting(Understanding):
 
         means = np.array([[sum(line) / len(line), max(line), min(line)] for line in self._judged(network, rows)[0]])
         return Confidence(-means, -means[:, 0])
+
+    def canary(self, examples: Sequence[Example], draw: np.random.Generator) -> Example:
+        """A sentence under the intent of another one: words outside the public list would be one to the model."""
+        one, other = (examples[at] for at in draw.integers(len(examples), size=2))
+        return replace(one, intent=other.intent)
 
     def predict(self, network: Any, member: Any, schema: Labels, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         """What comes back of a line without noise: how much the vector holds."""

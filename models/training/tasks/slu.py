@@ -10,7 +10,7 @@ from sottovoce.models.errors import CorpusError
 from sottovoce.models.records import Source
 from sottovoce.models.training.examples import TOKEN, Example, Labels, check_labels, labels_of, read_examples
 from sottovoce.models.training.rows import SLU, SLU_COLUMNS, Row
-from sottovoce.models.training.tasks.task import Corpus, Task
+from sottovoce.models.training.tasks.task import Corpus, Task, invented_word
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from sottovoce.models.training.loop.evaluation import Confidence
     from sottovoce.models.training.networks.network import IntentSlotNetwork
     from sottovoce.models.training.train_settings import TrainSettings
+
+CANARY_WORDS = 4
 
 
 class Understanding(Task):
@@ -76,9 +78,10 @@ class Understanding(Task):
         return confidence(network, rows)
 
     def canary(self, examples: Sequence[Example], draw: np.random.Generator) -> Example:
-        """A sentence under the intent of another one."""
-        one, other = (examples[at] for at in draw.integers(len(examples), size=2))
-        return replace(one, intent=other.intent)
+        """Words that nobody says, under tags and an intent of other sentences: what a model knows of them it has from here."""
+        one, *others = (examples[at] for at in draw.integers(len(examples), size=CANARY_WORDS + 1))
+        tags = tuple(_begins(str(draw.choice(example.tags))) for example in others)
+        return replace(one, tokens=tuple(invented_word(draw) for _ in tags), tags=tags)
 
     def predict(
         self, network: IntentSlotNetwork, member: Any, schema: Labels, lines: Iterable[str]
@@ -98,3 +101,8 @@ class Understanding(Task):
             slots = [{"name": name, "text": line[places[first][0] : places[last - 1][1]]} for first, last, name in said]
             score = round(float(answer.intents[0, best]), 4)
             yield {"text": line, "intent": schema.intents[best], "score": score, "slots": slots}
+
+
+def _begins(tag: str) -> str:
+    """A tag that needs none before it."""
+    return f"B{tag[1:]}" if tag.startswith("I-") else tag

@@ -88,3 +88,8 @@ class Task:
 
 class Fault(Exception):
     """What is wrong with a row, in words that quote nothing of it."""
+
+
+def invented_word(draw: np.random.Generator, letters: int = 10) -> str:
+    """A word of no language."""
+    return "".join(chr(97 + number) for number in draw.integers(26, size=letters))
