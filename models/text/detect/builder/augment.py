@@ -17,6 +17,7 @@ from sottovoce.models.text.detect.builder import letter_case, noise
 from sottovoce.models.text.detect.builder.corpora import OUTSIDE, Example, stretches
 from sottovoce.models.text.detect.builder.say_numbers import spoken
 from sottovoce.models.text.detect.builder.values import LABELLED_AS, value
+from sottovoce.models.text.languages import TABLE, language
 
 _SWAPPED = ("PER", "LOC", "ORG")
 _INFLECTING = ("lv", "pl")
@@ -113,7 +114,7 @@ def _swap(example: Example, shares: Augmentation, draw: np.random.Generator) -> 
     for begin, end, kind in stretches(example.labels):
         words = list(example.tokens[begin:end])
         if kind in _IN_FIGURES and shares.figures and draw.random() < shares.figures:
-            words = [_written(_IN_FIGURES[kind], draw)]
+            words = _in_figures(words, example.language, kind, draw)
         elif draw.random() < shares.swap:
             if kind in _SWAPPED and words[0] != "@":
                 new = _inflected(value(kind, draw, example.language), words[-1], example.language, draw).split()
@@ -125,6 +126,14 @@ def _swap(example: Example, shares: Augmentation, draw: np.random.Generator) -> 
         labels += [*example.labels[at:begin], *_bio(kind, len(words))]
         at = end
     return tokens + list(example.tokens[at:]), labels + list(example.labels[at:])
+
+
+def _in_figures(words: Sequence[str], code: str, kind: str, draw: np.random.Generator) -> list[str]:
+    """Its number words as figures where it has any ("17 uhr 30"), or another one in figures alone."""
+    values = language(code).values if code in TABLE else {}
+    if draw.random() < 0.6 and any(word in values for word in words):
+        return [str(values.get(word, word)) for word in words]
+    return [_written(_IN_FIGURES[kind], draw)]
 
 
 def _written(forms: tuple[str, ...], draw: np.random.Generator) -> str:

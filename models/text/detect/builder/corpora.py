@@ -22,6 +22,7 @@ from typing import TextIO
 
 from sottovoce.models.errors import CorpusError
 from sottovoce.models.runs.committed_run import open_local
+from sottovoce.models.text.detect import ENGLISH
 from sottovoce.models.text.detect.coverage import stem
 from sottovoce.models.text.detect.type_names import renamed
 from sottovoce.models.text.language import code_of
@@ -39,7 +40,8 @@ _NLU_SUFFIXES = ("jsonl", "json")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Example:
-    """Words with BIO labels of sensitive types, `O`, or `?` where the corpus does not tell."""
+    """Words with BIO labels of sensitive types, `O`, or `?` where the corpus does not tell. `aside`: the words that have no
+    type, each with the slot that the corpus gives it: what else a training may be told."""
 
     tokens: tuple[str, ...]
     labels: tuple[str, ...]
@@ -47,6 +49,7 @@ class Example:
     split: str = ""
     unlabelled: frozenset[str] = frozenset()
     language: str = ""
+    aside: tuple[tuple[str, str], ...] = ()
 
     @property
     def text(self) -> str:
@@ -73,9 +76,14 @@ def slot_map(path: Path = Path(__file__).with_name("slots.tsv")) -> dict[str, di
     return rows
 
 
-def common_words() -> dict[str, frozenset[str]]:
+@cache
+def common_words(language: str = ENGLISH) -> dict[str, frozenset[str]]:
     """{type: words that name nothing}."""
-    return _sets("common_words.tsv")
+    if language in ("", ENGLISH):
+        return _sets("common_words.tsv")
+    rows = (row.split("\t") for row in _lines_of("common_words_languages.tsv"))
+    found = {kind: frozenset(words.split()) for code, kind, words in rows if code == language}
+    return found | {"TIME": found.get("DATE", frozenset())}
 
 
 def unlabelled_types() -> dict[str, frozenset[str]]:
@@ -86,14 +94,17 @@ def unlabelled_types() -> dict[str, frozenset[str]]:
 @cache
 def _sets(table: str) -> dict[str, frozenset[str]]:
     """Two columns, a name and words: see the head of the table."""
+    return {name: frozenset(words.split()) for name, words in (row.split("\t") for row in _lines_of(table))}
+
+
+def _lines_of(table: str) -> list[str]:
+    """Without what is said about the table and without the names of its columns."""
     lines = Path(__file__).with_name(table).read_text("utf-8").splitlines()
-    rows = (line.split("\t") for line in lines if not line.startswith("#"))
-    next(rows)
-    return {name: frozenset(words.split()) for name, words in rows}
+    return [line for line in lines if not line.startswith("#")][1:]
 
 
-def names_nothing(words: Iterable[str], kind: str) -> bool:
-    common = common_words().get(kind, frozenset()) | {""}
+def names_nothing(words: Iterable[str], kind: str, language: str = ENGLISH) -> bool:
+    common = common_words(language).get(kind, frozenset()) | {""}
     return all(stem(word.lower()) in common for word in words)
 
 
@@ -125,7 +136,17 @@ def read_examples(path: Path, given: Mapping[str, str] | None = None) -> Iterato
         rows = _rows(lines, suffixes, path)
         open_types = unlabelled_types().get(_LOCALE.sub("massive", name), frozenset())
         for tokens, tags, split, language in rows:
-            yield Example(tuple(tokens), label(name, tokens, tags, given), name, split, open_types, code_of(language))
+            code = code_of(language)
+            labels = label(name, tokens, tags, given, code)
+            yield Example(tuple(tokens), labels, name, split, open_types, code, _aside(tokens, tags, labels))
+
+
+def _aside(tokens: Sequence[str], tags: Sequence[str], labels: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (token, tag.partition("-")[2])
+        for token, tag, known in zip(tokens, tags, labels, strict=True)
+        if known in (OUTSIDE, MIXED)
+    )
 
 
 def _readable(lines: Iterator[str], path: Path) -> Iterator[str]:
@@ -138,7 +159,8 @@ def _readable(lines: Iterator[str], path: Path) -> Iterator[str]:
 
 
 def label(
-    corpus: str, tokens: Sequence[str], tags: Sequence[str], given: Mapping[str, str] | None = None
+    corpus: str, tokens: Sequence[str], tags: Sequence[str], given: Mapping[str, str] | None = None,
+    language: str = ENGLISH,
 ) -> tuple[str, ...]:
     """BIO slots -> BIO types. A corpus without rows in the map is labelled with types already, in any scheme and under the
     names that
@@ -154,7 +176,7 @@ def label(
         kind = known.type
         if kind == "WHEN":
             kind = "TIME" if _CLOCK.search(" ".join(tokens[begin:end]).lower()) else "DATE"
-        if names_nothing(tokens[begin:end], kind):
+        if names_nothing(tokens[begin:end], kind, language):
             continue
         inside = False
         for at in range(begin, end):

@@ -18,7 +18,7 @@ import torch
 
 from sottovoce.models.errors import RunError
 from sottovoce.models.text.detect import ENGLISH
-from sottovoce.models.text.detect.builder.gram_network import GramTrained
+from sottovoce.models.text.detect.builder.gram_network import GramTagger, GramTrained
 from sottovoce.models.text.detect.builder.transformer import Trained
 from sottovoce.models.text.detect.grams import encode
 from sottovoce.models.text.detect.pieces import NETWORK, SETTINGS, TOKENIZER, Pieces
@@ -52,15 +52,15 @@ def export_grams(trained: GramTrained, rows: int, probes: Sequence[tuple[str, st
         plain = Path(work) / "plain.onnx"
         axes = {0: "batch", 1: "words"}
         torch.onnx.export(
-            trained.model.eval(), (torch.ones(1, 8, 4, dtype=torch.int64),), str(plain), input_names=["grams"],
+            PackedTagger(trained.model).eval(), (torch.ones(1, 8, 4, dtype=torch.int64),), str(plain), input_names=["grams"],
             output_names=["logits"], dynamic_axes={"grams": axes | {2: "grams"}, "logits": axes}, opset_version=17, dynamo=False,
         )  # fmt: skip
-        _quantise(plain, out / NETWORK)
+        _quantise(plain, out / NETWORK, ["LSTM", "MatMul"])  # the table is packed already
     write_gram_settings(out, trained, rows, {})
     network, same, total = load(out), 0, 0
     for code, text in probes:
         words, quantised = network.scored([text], code)[0]
-        bags = encode([text[begin:end] for begin, end in words], trained.languages.index(code), rows)
+        bags = encode([text[begin:end] for begin, end in words], code, trained.languages.index(code), rows)
         with torch.inference_mode():
             original = trained.model(torch.from_numpy(bags[None]))[0, 1:].numpy()
         same += int((original.argmax(1) == quantised.argmax(1)).sum())
@@ -68,6 +68,27 @@ def export_grams(trained: GramTrained, rows: int, probes: Sequence[tuple[str, st
     if same < AGREEMENT * total:
         (out / NETWORK).unlink()
         raise RunError(f"the quantised network agrees on {same / total:.3f} of the words; at least {AGREEMENT} needed")
+
+
+class PackedTagger(torch.nn.Module):
+    """The same network with two numbers of its rounded table in a byte."""
+
+    packed: torch.Tensor
+    scale: torch.Tensor
+
+    def __init__(self, model: GramTagger) -> None:
+        super().__init__()
+        self.model = model
+        levels = (model.table.weight / model.scale[:, None]).round().to(torch.int64) + 8
+        self.register_buffer("packed", (levels[:, 0::2] * 16 + levels[:, 1::2]).to(torch.uint8))
+        self.register_buffer("scale", model.scale.half())
+
+    def forward(self, bags: torch.Tensor) -> torch.Tensor:
+        pairs = self.packed[bags].float()
+        high = torch.floor(pairs / 16)
+        steps = torch.stack([high, pairs - 16 * high], -1).flatten(-2) - 8
+        worth = self.model.weights(bags) * self.scale[bags].float()
+        return self.model.labels_of((steps * worth.unsqueeze(-1)).sum(2))
 
 
 def write_gram_settings(out: Path, trained: GramTrained, rows: int, biases: dict[str, float]) -> None:
@@ -121,10 +142,12 @@ def _to_onnx(trained: Trained, path: Path) -> None:
     )
 
 
-def _quantise(plain: Path, out: Path) -> None:
+def _quantise(plain: Path, out: Path, operators: list[str] | None = None) -> None:
     from onnxruntime.quantization import QuantType, quantize_dynamic
     from onnxruntime.quantization.shape_inference import quant_pre_process
 
     ready = plain.with_name("ready.onnx")
     quant_pre_process(str(plain), str(ready), skip_symbolic_shape=True)
-    quantize_dynamic(str(ready), str(out), per_channel=True, weight_type=QuantType.QInt8)
+    quantize_dynamic(
+        str(ready), str(out), operators or None, per_channel=True, weight_type=QuantType.QInt8
+    )

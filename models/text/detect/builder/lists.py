@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from sottovoce.models.text.detect import ENGLISH
+
 
 def lines_of(name: str) -> list[str]:
     lines = Path(__file__).with_name(name).read_text("utf-8").splitlines()
@@ -97,6 +99,7 @@ def has_lists(language: str) -> bool:
 def listed(language: str, name: str, rare: bool = False) -> tuple[str, ...]:
     """Values of a list that surrogates of a language are drawn from as well. A quarter of them, by their hash, are `rare`: no
     tagger learns from them, so that what it finds of the unseen can be measured with them."""
-    lines = (_LANGUAGE_LISTS / language / f"{name}.tsv").read_text("utf-8").splitlines()
+    folder = _LANGUAGE_LISTS if language == ENGLISH else _LANGUAGE_LISTS / language
+    lines = (folder / f"{name}.tsv").read_text("utf-8").splitlines()
     values = (line.split("\t")[0] for line in lines)
     return tuple(value for value in values if (hashlib.sha256(value.encode()).digest()[0] < 64) == rare)
