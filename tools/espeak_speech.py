@@ -49,9 +49,7 @@ class Espeak:
     def __init__(self) -> None:
         self._library = ctypes.CDLL(_LIBRARY)
         self._rate_hz = self._library.espeak_Initialize(_SYNCHRONOUS, 0, None, _PHONE_EVENTS)
-        kind = ctypes.CFUNCTYPE(
-            ctypes.c_int, ctypes.POINTER(ctypes.c_short), ctypes.c_int, ctypes.POINTER(_Event)
-        )
+        kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_short), ctypes.c_int, ctypes.POINTER(_Event))
         self._callback = kind(self._take)
         self._library.espeak_SetSynthCallback(self._callback)
 
@@ -81,9 +79,11 @@ class Espeak:
         return 0
 
 
-def timed(text: str, words: list[tuple[int, float]], phones: list[tuple[str, float]], end_s: float) -> list[list[float]]:
-    """[begin, end, begin_s, end_s] of each word between blanks; one that espeak-ng says in several steps begins with the first. A word ends
-    where the next one or a pause begins."""
+def timed(
+    text: str, words: list[tuple[int, float]], phones: list[tuple[str, float]], end_s: float
+) -> list[list[float]]:
+    """[begin, end, begin_s, end_s] of each word between blanks; one that is said in several steps begins with the first. A word
+    ends where the next one or a pause begins."""
     starts, at = [], 0
     for token in text.split():
         begin = text.index(token, at)
@@ -100,7 +100,8 @@ def timed(text: str, words: list[tuple[int, float]], phones: list[tuple[str, flo
 
 
 def texts_of(path: Path, split: str, count: int) -> Iterator[tuple[str, str]]:
-    rows = map(json.loads, gzip.open(path, "rt", encoding="utf-8"))
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
     chosen = [row for row in rows if row["split"] == split and 4 <= len(row["tokens"]) <= 14]
     for row in chosen[:: max(1, len(chosen) // count)][:count]:
         yield row["id"], " ".join(row["tokens"])
@@ -127,7 +128,9 @@ def main() -> None:
             "text": text, "audio_filepath": str(path.resolve()), "language": args.language,
             "words": timed(text, words, phones, len(samples) / rate_hz),
         })  # fmt: skip
-    (args.out / "manifest.jsonl").write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
+    (args.out / "manifest.jsonl").write_text(
+        "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8"
+    )
     print(f"{len(rows)} utterances in {args.language}")
 
 

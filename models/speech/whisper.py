@@ -59,7 +59,9 @@ class Whisper:
         frames = min(FRAMES, max(2, round(duration_s * RATE_HZ / HOP)))
         return self._model.align(heard, self._start(language), [tokens], frames)[0]
 
-    def write(self, heard: Any, language: str) -> str:
+    def write(self, heard: Any, language: str = "") -> str:
+        """What is said; in the likeliest language where none is given."""
+        language = language or str(self._model.detect_language(heard)[0][0][0]).strip("<|>")
         (found,) = self._model.generate(heard, [self._start(language)], beam_size=1, max_length=200)
         return str(self._tokens.decode(list(found.sequences_ids[0]), skip_special_tokens=True)).strip()
 

@@ -11,6 +11,7 @@ from sottovoce.models.speech.audio import Speech
 TABLE = {
     "pocketsphinx": "sottovoce.models.speech.align.pocketsphinx:PocketSphinx",
     "ctc": "sottovoce.models.speech.align.ctc:Ctc",
+    "whisper": "sottovoce.models.speech.align.whisper:Whisper",
 }
 LANGUAGES = {"pocketsphinx": ("en",)}  # no row: that of the model that a job names
 

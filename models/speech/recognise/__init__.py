@@ -16,6 +16,7 @@ TABLE = {
     "pocketsphinx": "sottovoce.models.speech.recognise.pocketsphinx:PocketSphinxListener",
     "moonshine": "sottovoce.models.speech.recognise.recognisers:Moonshine",
     "vosk": "sottovoce.models.speech.recognise.recognisers:Vosk",
+    "whisper": "sottovoce.models.speech.recognise.whisper:WhisperListener",
     "hf": "sottovoce.models.speech.recognise.hf_recogniser:HuggingFace",
     "none": "sottovoce.models.speech.recognise.nobody:Nobody",
 }

@@ -128,8 +128,8 @@ def _alike(one: str, other: str, tolerance: float) -> bool:
     if one == other:
         return True
     first, second = _sounds(one), _sounds(other)
-    if not first or not second:
-        return False
+    if not first or not second:  # letters that English has no sounds for
+        first, second = list(one), list(other)
     return 1 - difflib.SequenceMatcher(a=first, b=second, autojunk=False).ratio() <= tolerance
 
 

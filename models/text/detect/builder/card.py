@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +24,7 @@ def write_card(
         *(f"* {key}: {value}" for key, value in options.items()),
         "",
         "## Dev data after each epoch (word sensitive or not)",
-        "| epoch | recall | precision | F1 |",
-        "|---|---|---|---|",
-        *(
-            f"| {row['epoch']:.0f} | {row['recall']:.3f} | {row['precision']:.3f} | {row['f1']:.3f} |"
-            for row in history
-        ),
+        *_history(history),
         "",
         "## Measured on dev data (`models/text/detect/measure.py` says what is counted)",
         "| set | utterances | token recall | 95 % | over-masking |",
@@ -42,6 +37,14 @@ def write_card(
         "nobody who may not see that text, unless the text was sanitised first.",
     ]
     (out / "MODEL_CARD.md").write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def _history(history: Sequence[Mapping[str, float]]) -> Iterator[str]:
+    names = [name for name in (history[0] if history else {}) if name != "epoch"]
+    yield f"| epoch | {' | '.join(names)} |"
+    yield "|---" * (len(names) + 1) + "|"
+    for row in history:
+        yield f"| {row['epoch']:.0f} | {' | '.join(f'{row[name]:.3f}' for name in names)} |"
 
 
 def _row(name: str, row: Mapping[str, Any]) -> str:

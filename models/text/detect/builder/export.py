@@ -148,6 +148,4 @@ def _quantise(plain: Path, out: Path, operators: list[str] | None = None) -> Non
 
     ready = plain.with_name("ready.onnx")
     quant_pre_process(str(plain), str(ready), skip_symbolic_shape=True)
-    quantize_dynamic(
-        str(ready), str(out), operators or None, per_channel=True, weight_type=QuantType.QInt8
-    )
+    quantize_dynamic(str(ready), str(out), operators or None, per_channel=True, weight_type=QuantType.QInt8)

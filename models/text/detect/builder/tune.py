@@ -60,12 +60,13 @@ def tune_languages(
     """The largest bias of each language with which the tagger and the rules together touch no more of its other words."""
     tagger, rules = Tagger(model=str(folder)), Rules()
     tagger.setup()
+    grid = tuple(round(0.1 * step, 1) for step in range(0, 41))
     biases: dict[str, float] = {}
     reached: dict[str, Measured] = {}
     for examples in dev.values():
-        points = dict(curve(tagger, (rules,), examples, GRID))
+        points = dict(curve(tagger, (rules,), examples, grid))
         code = examples[0].language
-        biases[code] = max((bias for bias in GRID if points[bias].other_words.share <= over_masking), default=GRID[0])
+        biases[code] = max((bias for bias in grid if points[bias].other_words.share <= over_masking), default=grid[0])
         reached[code] = points[biases[code]]
     return biases, reached
 

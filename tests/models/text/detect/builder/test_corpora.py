@@ -22,6 +22,7 @@ from sottovoce.models.text.detect.builder.corpora import (
     unlabelled_types,
     without,
 )
+from sottovoce.models.text.languages import TABLE
 
 TYPES = {"PER", "LOC", "ORG", "DATE", "TIME", "CODE", "PHONE", "EMAIL", "AMOUNT", "WHEN", "?"}
 
@@ -70,6 +71,38 @@ def test_common_words_are_of_known_types_and_in_order():
     for row in Path(corpora.__file__).with_name("common_words.tsv").read_text("utf-8").splitlines():
         words = row.split("\t")[-1].split()
         assert row.startswith("#") or words == sorted(set(words))
+
+
+@pytest.mark.parametrize("code", sorted(set(TABLE) - {"en"}))
+def test_common_words_of_every_language_are_of_known_types_and_in_order(code):
+    rows = [
+        row.split("\t")
+        for row in Path(corpora.__file__).with_name("common_words_languages.tsv").read_text("utf-8").splitlines()
+    ]
+    own = {row[1]: row[2].split() for row in rows if row[0] == code}
+    assert set(own) == {"PER", "LOC", "ORG", "DATE"}
+    assert all(words == sorted(set(words)) and all(word == word.lower() for word in words) for words in own.values())
+    assert common_words(code)["TIME"] == common_words(code)["DATE"] == frozenset(own["DATE"])
+
+
+def test_a_value_of_common_words_alone_names_nothing_in_its_own_language():
+    tags = ["B-place_name", "I-place_name"]
+    assert label("de-DE", ["nach", "hause"], tags, "de") == ("O", "O")
+    assert label("de-DE", ["nach", "hause"], tags, "pl") == ("B-LOC", "I-LOC")
+    assert label("de-DE", ["new", "york"], tags, "de") == ("B-LOC", "I-LOC")
+
+
+def test_words_without_a_type_come_with_their_slot(tmp_path):
+    path = tmp_path / "de-DE.jsonl"
+    row = {
+        "tokens": ["spiel", "hallo", "von", "adele"],
+        "tags": ["O", "B-song_name", "O", "B-artist_name"],
+        "lang": "de-DE",
+    }
+    path.write_text(json.dumps(row))
+    (example,) = read_examples(path)
+    assert example.labels == ("O", "O", "O", "B-PER")
+    assert example.aside == (("spiel", ""), ("hallo", "song_name"), ("von", ""))
 
 
 def test_the_types_that_a_set_does_not_label_come_with_its_examples(tmp_path):

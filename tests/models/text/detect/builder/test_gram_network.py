@@ -1,7 +1,9 @@
 """The tagger of many languages, in miniature: built, interrupted, exported, routed to."""
 
+import itertools
 import json
 import random
+import re
 import shutil
 
 import pytest
@@ -9,17 +11,22 @@ import pytest
 from sottovoce.models.errors import CorpusError
 from sottovoce.models.text.detect import grams
 from sottovoce.models.text.detect.builder.build import CHECKPOINT, build
+from sottovoce.models.text.detect.builder.corpora import Example
+from sottovoce.models.text.detect.builder.export import PackedTagger
+from sottovoce.models.text.detect.builder.gram_network import GramTagger, GramTraining, _aside
 from sottovoce.models.text.detect.builder.lists import listed
 from sottovoce.models.text.detect.builder.recipe import read_recipe
+from sottovoce.models.text.detect.known_lists import KINDS, lists_with
 from sottovoce.models.text.detect.tagger import Tagger
+from sottovoce.models.text.languages import TABLE
 
 FRAMES = {"de": ("ruf PER an", "wetter in LOC", "spiele musik"), "pl": ("zadzwoń do PER", "pogoda LOC", "włącz muzykę")}
 NAMES = {"PER": ("anna", "bruno", "carla", "emil", "greta"), "LOC": ("berlin", "łódź", "riga", "oslo")}
 RECIPE = {
     "augmentation": {"swap": 0.0, "say_digits": 0.0, "drop_punctuation": 0.0},
     "corpora": {"de": {"hold_out": 0.2}, "pl": {"hold_out": 0.2}},
-    "train": {"rows": 2048, "width": 16, "hidden": 16, "epochs": 16, "batch": 32, "learning_rate": 2e-2, "average": 0.9,
-              "hide": 0.0, "forget_words": 0.0, "dropout": 0.0},
+    "train": {"rows": 2048, "width": 16, "hidden": 16, "cycles": [16], "batch": 32, "learning_rate": 2e-2, "average": 0.9,
+              "hide": 0.0, "forget_words": 0.0, "forget_lists": 0.0, "dropout": 0.0},
     "tune": {"over_masking": 0.05},
 }  # fmt: skip
 
@@ -83,10 +90,55 @@ def test_rows_without_a_language_are_told(files, tmp_path):
 
 def test_words_keep_their_place_and_share_their_parts():
     assert [("a-b 7")[begin:end] for begin, end in grams.words_of("a-b 7")] == ["a", "-", "b", "7"]
-    assert set(grams.rows_of("Jānim", 1 << 16)) == set(grams.rows_of("jānim", 1 << 16))
-    assert set(grams.rows_of("jānim", 1 << 16)) & set(grams.rows_of("jānis", 1 << 16))
-    assert grams.rows_of("17", 4096) == grams.rows_of("23", 4096)
-    assert all(grams.RESERVED <= row < 4096 for row in grams.rows_of("\ud800" * 60, 4096))
+    assert set(grams.rows_of("Jānim", "lv", 1 << 16)) == set(grams.rows_of("jānim", "lv", 1 << 16))
+    assert set(grams.rows_of("jānim", "lv", 1 << 16)) & set(grams.rows_of("jānis", "lv", 1 << 16))
+    assert grams.rows_of("17", "de", 4096) == grams.rows_of("23", "de", 4096)
+    assert all(grams.RESERVED <= row < 4096 for row in grams.rows_of("\ud800" * 60, "", 4096))
+
+
+def test_a_word_knows_its_lists_and_no_list_knows_a_rare_value():
+    name, place = listed("de", "given_names")[0].lower(), listed("lv", "places")[0].lower()
+    assert grams.LISTED in grams.rows_of(name, "de", 4096)
+    assert lists_with(place, "lv") and not lists_with("xqzt", "lv")
+    assert grams.LISTED + len(KINDS) <= grams.RESERVED
+    taught = {word.lower() for code in TABLE for word in listed(code, "places")}
+    parts = {part.lower() for code in TABLE for value in listed(code, "places") for part in re.findall(r"\w+", value)}
+    rare = [value.lower() for value in listed("de", "places", rare=True) if value.isalpha()]
+    unheard = [value for value in rare if value not in taught | parts]
+    assert unheard and not any(
+        KINDS[kind].startswith("places") for value in unheard for kind in lists_with(value, "de")
+    )
+
+
+def test_the_learning_rate_falls_in_every_cycle_and_begins_anew_half_as_high():
+    options = GramTraining(cycles=(10, 4), learning_rate=1.0)
+    rates = [options.rate(epoch, 0.5) for epoch in range(options.epochs)]
+    assert options.epochs == 14
+    assert all(a > b for a, b in itertools.pairwise(rates[:10])) and all(
+        a > b for a, b in itertools.pairwise(rates[10:])
+    )
+    assert rates[9] > 0.05 and 0.4 < rates[10] < 0.5 and rates[13] < 0.03
+
+
+def test_a_rounded_table_is_the_same_in_four_bits():
+    import torch
+
+    torch.manual_seed(1)
+    model = GramTagger(GramTraining(rows=256, width=8, hidden=4), 3, 2).eval()
+    before = model.table.weight.detach().clone()
+    model.round_table()
+    assert (model.table.weight - before).abs().max() < 0.6 * before.abs().max() / 7 * 2
+    bags = torch.randint(0, 256, (2, 5, 6))
+    packed = PackedTagger(model).eval()
+    assert packed.packed.dtype == torch.uint8 and packed.packed.shape == (256, 4)
+    assert torch.allclose(model(bags), packed(bags), atol=1e-5)
+    assert torch.allclose(model(bags), model.quick(bags)[0], atol=1e-5)
+
+
+def test_other_slots_follow_their_words_through_what_varies_them():
+    words = (("spiel", ""), (",", ""), ("hallo", "song_name"), ("von", ""))
+    varied = Example(("spiel", "hallo", "von", "ilmars", "kalns"), ("O", "O", "O", "B-PER", "I-PER"), aside=words)
+    assert _aside(varied) == ["", "song_name", "", None, None]
 
 
 def test_rare_values_are_never_learnt_from():
