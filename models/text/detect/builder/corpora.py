@@ -159,7 +159,10 @@ def _readable(lines: Iterator[str], path: Path) -> Iterator[str]:
 
 
 def label(
-    corpus: str, tokens: Sequence[str], tags: Sequence[str], given: Mapping[str, str] | None = None,
+    corpus: str,
+    tokens: Sequence[str],
+    tags: Sequence[str],
+    given: Mapping[str, str] | None = None,
     language: str = ENGLISH,
 ) -> tuple[str, ...]:
     """BIO slots -> BIO types. A corpus without rows in the map is labelled with types already, in any scheme and under the

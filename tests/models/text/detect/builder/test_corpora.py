@@ -87,9 +87,9 @@ def test_common_words_of_every_language_are_of_known_types_and_in_order(code):
 
 def test_a_value_of_common_words_alone_names_nothing_in_its_own_language():
     tags = ["B-place_name", "I-place_name"]
-    assert label("de-DE", ["nach", "hause"], tags, "de") == ("O", "O")
-    assert label("de-DE", ["nach", "hause"], tags, "pl") == ("B-LOC", "I-LOC")
-    assert label("de-DE", ["new", "york"], tags, "de") == ("B-LOC", "I-LOC")
+    assert label("de-DE", ["nach", "hause"], tags, language="de") == ("O", "O")
+    assert label("de-DE", ["nach", "hause"], tags, language="pl") == ("B-LOC", "I-LOC")
+    assert label("de-DE", ["new", "york"], tags, language="de") == ("B-LOC", "I-LOC")
 
 
 def test_words_without_a_type_come_with_their_slot(tmp_path):
