@@ -47,7 +47,7 @@ def named_for_this_run_alone(self, utterance, secret):
     return lambda unit: (secrets.token_hex(), unit.begin)
 
 
-PLACE = "sottovoce.models.text.replace.surrogate:_Surrogate._naming"
+PLACE = "sottovoce.models.text.replace.surrogate:Surrogate._naming"
 # Both true although the coins are independent: a quarter, and a little for surrogates that are the truth by luck.
 BOTH_BY_CHANCE, ONE_BY_CHANCE = 0.27, 0.52
 

