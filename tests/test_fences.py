@@ -85,6 +85,7 @@ SIDEWAYS = {
     ("speech", "ledger"): "a mechanism writes its own entry",
     ("forget", "ledger"): "forgetting says in the ledger what it can undo",
     ("text", "runs"): "labelled sets inside a run are read through its commit, whoever reads them",
+    ("speech", "text"): "what a language is called is told in one place",
     ("speech", "corpus"): "recordings inside Arrow files are found by the reader of those files",
 }
 

@@ -23,7 +23,8 @@ from sottovoce.models.evaluation.metrics.utility import Cell, Score, Sentence
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Slot, Source, Span, Utterance
 from sottovoce.models.settings import Spec
-from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, corpus_name, label, split_slots, stretches
+from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, corpus_name, label, stretches
+from sottovoce.models.text.detect.builder.labelled_rows import split_slots
 from sottovoce.models.text.edits import apply_edits, split_at_slots
 from sottovoce.models.text.replace import CountsCorpus
 from sottovoce.models.training.examples import Example, read_corpus

@@ -4,7 +4,7 @@ from sottovoce.models.errors import SettingsError
 from sottovoce.models.settings import FAMILIES, Spec, member_class, read_spec, table
 
 MEMBERS = [(family, name) for family in FAMILIES for name in table(family)]
-NEEDS_MODEL = {"flair", "hf", "ctc", "speecht5", "gazetteer", "vosk"}
+NEEDS_MODEL = {"flair", "hf", "ctc", "speecht5", "gazetteer", "llm", "vosk"}
 
 
 @pytest.mark.parametrize("family,name", [pair for pair in MEMBERS if pair[1] not in NEEDS_MODEL])

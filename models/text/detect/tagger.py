@@ -23,9 +23,8 @@ from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Span
 from sottovoce.models.settings import require
 from sottovoce.models.text.detect import ENGLISH, ByLanguage
-from sottovoce.models.text.detect.borders import tidied
 from sottovoce.models.text.detect.grams import GramNetwork
-from sottovoce.models.text.detect.overlap import resolve
+from sottovoce.models.text.detect.overlap import resolve, tidied
 from sottovoce.models.text.detect.pieces import MEASURED, NETWORK, SETTINGS, Network, PieceNetwork, Scored
 
 SHIPPED = Path(__file__).with_name("weights")

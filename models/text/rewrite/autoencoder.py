@@ -19,7 +19,7 @@ import numpy as np
 
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.records import Slot, Utterance
-from sottovoce.models.text.detect.builder.corpora import split_slots
+from sottovoce.models.text.detect.builder.labelled_rows import split_slots
 
 SHIPPED = Path(__file__).with_name("weights")
 ARRAYS, CARD = "rewriter.npz", "rewriter.json"

@@ -186,7 +186,7 @@ def test_without_a_runs_own_secret_with_a_wrong_one_or_with_nobody_named_nothing
 ):
     assert "no run" in refused(output, write_secret(tmp_path / "other", "another"), "--speaker", WHO)
     assert "nobody to forget" in refused(output, secret_file)
-    assert "an id is empty" in refused(output, secret_file, "--speaker", "")
+    assert "--speaker: is empty" in refused(output, secret_file, "--speaker", "")
     (tmp_path / "list").write_bytes(b"anna\n\xff\n")
     assert "list, line 2: not UTF-8" in refused(output, secret_file, "--speakers-file", tmp_path / "list")
     assert "one id on each line" in refused(output, secret_file, "--dialogues-file", tmp_path / "none")

@@ -146,11 +146,10 @@ def test_a_second_execution_draws_the_same_surrogates_and_another_mechanism_draw
     batches = [[said(name, f"s{i}") for i in range(300)] for name in ("anna", "bert")]
     first = replaced(job_with(tmp_path, target_epsilon=1.1, **COUNTED), batches)
     assert replaced(job_with(tmp_path, target_epsilon=1.1, **COUNTED), batches) == first
-    for other in (
-        job_with(tmp_path, "run-3", target_epsilon=1.1, **COUNTED),
-        job_with(tmp_path, "run-4", target_epsilon=1.0, **COUNTED),
-    ):
-        texts = replaced(other, batches)
-        # Each is the true name with probability about 3/4, apart from each other: one of the two is, 0.38 of the time.
-        differs = sum(texts[name] != first[name] for name in first) / len(first)
-        assert 0.25 < differs < 0.55
+    # Each is the true name with probability about 3/4, apart from each other: one of the two is, 0.38 of the time. Noise that
+    # rounds to the same counts, once in 50 times, makes the mechanism of the first run, and then the same draws.
+    others = [job_with(tmp_path, f"run-{number}", target_epsilon=1.1, **COUNTED) for number in (3, 5, 6)]
+    texts = [replaced(job, batches) for job in (*others, job_with(tmp_path, "run-4", target_epsilon=1.0, **COUNTED))]
+    differs = [sum(own[name] != first[name] for name in first) / len(first) for own in texts]
+    assert all(share == 0 or 0.25 < share < 0.55 for share in differs[:-1]) and any(differs[:-1])
+    assert 0.25 < differs[-1] < 0.55

@@ -10,7 +10,6 @@ interrupted goes on from its checkpoint and ends with the same weights.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,47 +22,10 @@ from torch import nn
 from sottovoce.models.text.detect import grams
 from sottovoce.models.text.detect.builder.batches import IGNORED, label_names
 from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, Example
+from sottovoce.models.text.detect.builder.gram_training import GramTraining
 from sottovoce.models.text.detect.builder.recipe import Material
 
 SETTLED_AVERAGE = 0.99  # of the weights after the table is rounded: the epochs are few then
-
-
-@dataclass(frozen=True)
-class GramTraining:
-    """`cycles`: epochs after which the learning rate begins anew, half as high (Loshchilov and Hutter 2017, arXiv 1608.03983); a
-    cycle that another follows is left at five sixths of its way. `hide`: share of the words of entities that are hidden;
-    `forget_words`: of words known by parts only; `forget_lists`: of words whose lists are not told. `aside`: weight of the other
-    slots. `settle`: epochs after the table is rounded. `average`: decay of the running mean of the weights, which is kept."""
-
-    rows: int = 1 << 17
-    width: int = 80
-    hidden: int = 112
-    cycles: tuple[int, ...] = (20,)
-    settle: int = 2
-    learning_rate: float = 3e-3
-    batch: int = 128
-    dropout: float = 0.3
-    hide: float = 0.15
-    forget_words: float = 0.3
-    forget_lists: float = 0.4
-    aside: float = 0.3
-    average: float = 0.9985
-    seed: int = 20240607
-
-    @property
-    def epochs(self) -> int:
-        return sum(self.cycles)
-
-    def rate(self, epoch: int, share: float) -> float:
-        """The learning rate after a share of an epoch."""
-        number = 0
-        while number < len(self.cycles) - 1 and epoch >= self.cycles[number]:
-            epoch -= self.cycles[number]
-            number += 1
-        last = number == len(self.cycles) - 1
-        progress = (epoch + share) / (self.cycles[number] if last else 1.2 * self.cycles[number])
-        height = min(progress / 0.02 + 0.02, 0.5 * (1 + math.cos(math.pi * progress)) + 0.005)
-        return self.learning_rate * 0.5**number * height
 
 
 class GramTagger(nn.Module):

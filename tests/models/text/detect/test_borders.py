@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sottovoce.models.records import Span
-from sottovoce.models.text.detect.borders import tidied
+from sottovoce.models.text.detect.overlap import tidied
 from sottovoce.models.text.detect.pieces import case_of
 from sottovoce.models.text.detect.tagger import spans_of
 

@@ -17,11 +17,11 @@ from sottovoce.models.text.detect.builder.corpora import (
     label,
     read_examples,
     slot_map,
-    split_slots,
     stretches,
     unlabelled_types,
     without,
 )
+from sottovoce.models.text.detect.builder.labelled_rows import split_slots
 from sottovoce.models.text.languages import TABLE
 
 TYPES = {"PER", "LOC", "ORG", "DATE", "TIME", "CODE", "PHONE", "EMAIL", "AMOUNT", "WHEN", "?"}
