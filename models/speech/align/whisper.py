@@ -27,9 +27,7 @@ from sottovoce.models.text.language import code_of
 
 _WORD = re.compile(r"[^\W_](?:\S*[^\W_])?")
 _LEAST = 1e-9
-_LATE_S = (
-    0.03  # the decoder looks at a word this much before it sounds: median over German by espeak-ng, held in French
-)
+_LATE_S = 0.03  # the decoder looks at a word this much before it sounds: median over German by espeak-ng
 
 
 @dataclass
