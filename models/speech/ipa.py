@@ -64,7 +64,8 @@ def phones_of_sound(symbol: str) -> tuple[str, ...]:
 
 def phones_of_ipa(written: str) -> tuple[str, ...]:
     """Longest symbols first; stress, length and what has no row say nothing of their own."""
-    text, found, at = unicodedata.normalize("NFD", written), [], 0
+    text, at = unicodedata.normalize("NFD", written), 0
+    found: list[str] = []
     while at < len(text):
         symbol = next((text[at : at + n] for n in (2, 1) if text[at : at + n] in sounds()), "")
         found += phones_of_sound(symbol) if symbol else ()

@@ -134,7 +134,7 @@ class _Bank:
             for begin, end in grams.words_of(token):
                 words.append(self.number(token[begin:end].lower(), code))
                 targets.append(IGNORED if label == MIXED else self._labels.get(label, self._labels[OUTSIDE]))
-                others.append(self._others.get(slot, IGNORED))
+                others.append(IGNORED if slot is None else self._others.get(slot, IGNORED))
                 label = f"I-{label[2:]}" if label.startswith("B-") else label
         return words, targets, others
 
