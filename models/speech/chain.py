@@ -66,7 +66,8 @@ def masks_first(mask: Spec) -> bool:
 def aligned(aligner: Aligner, spoken: Spoken) -> Spoken:
     """With the time of each word of its text."""
     words = aligner.align(spoken.speech, spoken.utterance.text, spoken.utterance.language)
-    return dataclasses.replace(spoken, words=tuple(words))
+    others = tuple(aligned(aligner, other) for other in spoken.others)
+    return dataclasses.replace(spoken, words=tuple(words), others=others)
 
 
 def voiced(voice: Anonymiser, spoken: Spoken, secret: Secret, slices: Slices | None = None) -> Spoken:
@@ -82,7 +83,10 @@ def all_voiced(voice: TakesBatches, batch: Sequence[Spoken], secret: Secret) -> 
 
 def in_new_voice(spoken: Spoken, new: Voiced) -> Spoken:
     refuse_if_unchanged(spoken.speech, new.speech)
-    return dataclasses.replace(spoken, speech=new.speech, words=new.words, unsaid=new.unsaid, slices=new.slices)
+    others = tuple(in_new_voice(spoken, other) for other in new.others)
+    return dataclasses.replace(
+        spoken, speech=new.speech, words=new.words, unsaid=new.unsaid, slices=new.slices, others=others
+    )
 
 
 def words_to_mask(masker: Masker, spoken: Spoken) -> MaskedWords:
@@ -94,8 +98,8 @@ def masked(masker: Masker, spoken: Spoken, edits_of: EditsOf | None = None) -> S
     """Without its sensitive words. Before the voice, the words of `edits_of` stand there for it to say."""
     if isinstance(masker, BeforeVoice) and edits_of is not None:
         return masker.respoken(spoken, edits_of(spoken.utterance))
-    found = words_to_mask(masker, spoken)
-    return dataclasses.replace(spoken, speech=masker.mask(spoken.speech, found.stretches), masked=found)
+    found, others = words_to_mask(masker, spoken), tuple(masked(masker, other) for other in spoken.others)
+    return dataclasses.replace(spoken, speech=masker.mask(spoken.speech, found.stretches), masked=found, others=others)
 
 
 def checked(listener: Listener, spoken: Spoken) -> Spoken:
@@ -104,15 +108,18 @@ def checked(listener: Listener, spoken: Spoken) -> Spoken:
     # Of words that were never said nothing is in the sound: whatever is heard there is another word.
     if not spoken.unsaid:
         refuse_if_heard(listener, spoken.speech, spoken.utterance.text, spoken.words, spoken.masked)
+    for other in spoken.others:
+        checked(listener, other)
     return spoken
 
 
 def cut(slicer: Slicer, spoken: Spoken) -> list[Slice]:
-    """Slices in order of time."""
+    """Slices in order of time; after them, those of each further version."""
     assert spoken.masked is not None, "speech is cut only after it was masked"
     if spoken.slices:
         return [slicer.levelled(piece) for piece in spoken.slices]
-    return slicer.cut(spoken.speech, spoken.utterance.text, spoken.words, spoken.masked)
+    own = slicer.cut(spoken.speech, spoken.utterance.text, spoken.words, spoken.masked)
+    return [*own, *(piece for other in spoken.others for piece in cut(slicer, other))]
 
 
 @dataclass

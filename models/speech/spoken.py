@@ -18,6 +18,7 @@ class Spoken:
     unsaid: bool = False  # the voice never spoke the words to be masked: a silence stands in their place
     masked: MaskedWords | None = None  # set once the sensitive words are gone from the speech
     slices: tuple[Slice, ...] = ()  # said one by one, where the voice does so
+    others: tuple[Spoken, ...] = ()  # the same utterance, said again with other draws
     loaded_s: float = 0.0  # the length of the recording: the voice may change that of the speech
 
     def __repr__(self) -> str:

@@ -45,6 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--epsilon", type=float, default=8.0, metavar="E", help="of --move, for each speaker; inf: exact"
     )
     parser.add_argument("--delta", type=float, default=1e-5, metavar="D", help="of --move")
+    parser.add_argument(
+        "--by",
+        choices=("phone", "class"),
+        default="phone",
+        help="of --move: 2,280 figures, or 147, which a few dozen speakers can tell through the noise (default phone)",
+    )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="training, e.g. steps=4000")
     parser.add_argument("--encoder", default="campplus", metavar="MEMBER", help="who embeds speakers, or none")
     parser.add_argument("--recogniser", default="moonshine", metavar="MEMBER", help="who writes missing transcripts")
@@ -87,12 +93,12 @@ def run(args: argparse.Namespace) -> int:
 def _move(args: argparse.Namespace, heard: list[Any]) -> int:
     from sottovoce.models.randomness import fresh_secret
     from sottovoce.models.speech.voice import pool as pools
-    from sottovoce.models.speech.voice.builder.corpus_means import move
+    from sottovoce.models.speech.voice.builder.corpus_means import GRAINS, move
 
     if not args.epsilon > 0 or not 0 < args.delta < 1:
         raise SettingsError(["--epsilon, --delta: must be above 0, and delta below 1"])
     draw = fresh_secret().generator("corpus means")
-    speakers = move(args.start or pools.WEIGHTS, heard, args.out, args.epsilon, args.delta, draw)
+    speakers = move(args.start or pools.WEIGHTS, heard, args.out, args.epsilon, args.delta, draw, GRAINS[args.by])
     print(
         f"written: {args.out}, moved to {speakers:,} speakers at epsilon {args.epsilon:g}, delta {args.delta:g} for each"
     )

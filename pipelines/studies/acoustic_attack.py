@@ -57,6 +57,17 @@ class EmbeddedClips:
     pieces: list[Clip]
     embeddings: Embeddings
 
+    def taken_together(self) -> EmbeddedClips:
+        """Versions of a slice as one: their text links them, so an attacker averages what is heard in them."""
+        rows: dict[tuple[str, str], list[int]] = {}
+        for row, piece in enumerate(self.pieces):
+            rows.setdefault((piece.utterance, piece.text), []).append(row)
+        means = {
+            name: np.stack([found[own].mean(axis=0) for own in rows.values()])
+            for name, found in self.embeddings.items()
+        }
+        return EmbeddedClips([self.pieces[own[0]] for own in rows.values()], means)
+
 
 def attack_results(
     enrolled: EmbeddedClips,

@@ -167,9 +167,8 @@ class Study:
     def _heard(self, source: Source, enrolment: bool) -> EmbeddedClips:
         chosen = self.suspects.enrolled if enrolment else self.suspects.tested
         pieces = self._chosen(self.set_step(source, enrolment), chosen)
-        return EmbeddedClips(
-            pieces, {name: self.kept.result(s) for name, s in self.heard_steps(source, enrolment).items()}
-        )
+        heard = {name: self.kept.result(s) for name, s in self.heard_steps(source, enrolment).items()}
+        return EmbeddedClips(pieces, heard).taken_together()
 
     def _chosen(self, of: Step, keys: frozenset[str]) -> list[Clip]:
         found: SpeechSet = self.kept.result(of)

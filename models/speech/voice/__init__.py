@@ -48,6 +48,7 @@ class Voiced:
     words: tuple[Word, ...]
     unsaid: bool = False
     slices: tuple[Slice, ...] = ()  # of a voice that says each slice by itself: these are released, and not the speech
+    others: tuple[Voiced, ...] = ()  # of a voice that says an utterance several times: released beside it
 
 
 class Anonymiser(Protocol):

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from sottovoce.models.records import Word
+from sottovoce.models.records import Phone, Word
 from sottovoce.models.speech.voice.pool import PHONES
 
 FRAMES_PER_S = 100
@@ -182,3 +182,19 @@ def _to_pauses(speech: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return rows - np.maximum.accumulate(np.where(flags, -1, rows))
 
     return since(speech), since(speech[::-1])[::-1]
+
+
+def moved_words(words: Sequence[Word], said: PhoneTrack) -> tuple[Word, ...]:
+    """The words and their phones where they now stand; a word that is left out keeps its phones' names, not their times."""
+    ends = said.begin + said.length
+    begins_s, ends_s = (np.maximum(frames - LEAD, 0) / FRAMES_PER_S for frames in (said.begin, ends))
+    out = []
+    for index, word in enumerate(words):
+        own = np.flatnonzero(said.word == index)
+        begin_s, end_s = float(begins_s[own[0]]), float(ends_s[own[-1]])
+        if said.left_out[own[0]]:
+            phones = tuple(replace(phone, begin_s=begin_s, end_s=end_s) for phone in word.phones)
+        else:
+            phones = tuple(Phone(PHONES[said.phone[at]], float(begins_s[at]), float(ends_s[at])) for at in own)
+        out.append(replace(word, begin_s=begin_s, end_s=end_s, phones=phones))
+    return tuple(out)

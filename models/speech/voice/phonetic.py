@@ -17,7 +17,7 @@ import numpy as np
 from sottovoce.models.errors import Refusal
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.randomness import Secret
-from sottovoce.models.records import Phone, Utterance, Word
+from sottovoce.models.records import Utterance, Word
 from sottovoce.models.settings import require
 from sottovoce.models.speech.audio import Speech, level, resample
 from sottovoce.models.speech.audio_refusals import AudioNotFinite
@@ -29,16 +29,14 @@ from sottovoce.models.speech.voice.departures import Departures
 from sottovoce.models.speech.voice.fargan import Fargan
 from sottovoce.models.speech.voice.opus_features import HOP, RATE_HZ, Analysis
 from sottovoce.models.speech.voice.phone_track import (
-    FRAMES_PER_S,
-    LEAD,
     SILENCE,
     PhoneTrack,
+    moved_words,
     repaused,
     silenced,
     track_of,
     without_words,
 )
-from sottovoce.models.speech.voice.pool import PHONES
 from sottovoce.models.speech.voice.prosody import Shared, SourceProsody, source_prosody
 from sottovoce.models.speech.voice.pseudo_speaker import PseudoSpeakerOptions, PseudoSpeakers, draw_key
 from sottovoce.models.speech.voice.public_sounds import spectral_departures
@@ -77,6 +75,7 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
     nothing is sliced it is one voice for an utterance.
     `nearest`: each sound is said as the nearest of so many public ones, drawn for it (`public_sounds.py`); 0: as the network
     expects it. `depth`: how far on the way from there to the public sound; `joins`: what a jump between two sounds counts.
+    `versions`: so many times each utterance is said and released, each with draws of its own.
     `pool` is a folder that `sottovoce build voice` wrote; without it, the pool that ships.
     """
 
@@ -84,6 +83,7 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
     nearest: int = 0
     joins: float = 0.0
     depth: float = 1.0
+    versions: int = 1
     assign: Literal["slice", "utterance", "speaker"] = "slice"
     pool: str | None = None
     from_text: bool = False  # every slice from its released text and the secret alone (`from_text.py`)
@@ -99,6 +99,8 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
                 0 <= self.depth <= 1 and self.joins >= 0,
                 "depth, joins: depth must lie in [0, 1], joins must be at least 0",
             ),
+            (1 <= self.versions <= 10, "versions: must lie in [1, 10]"),
+            (not self.from_text or self.versions == 1, "versions: with from_text, 1 alone"),
             (
                 not self.from_text or not self._takes_from_source,
                 "from_text: needs prosody: 1, nearest: 0, assign: slice and gender: random, which take nothing from the source",
@@ -128,6 +130,13 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
     def transform(
         self, utterance: Utterance, speech: Speech, words: Sequence[Word], secret: Secret, slices: Slices | None = None
     ) -> Voiced:
+        draws = [secret, *(Secret(secret.digest("version", number)) for number in range(1, self.versions))]
+        first, *others = (self._said(utterance, speech, words, own, slices) for own in draws)
+        return replace(first, others=tuple(others))
+
+    def _said(
+        self, utterance: Utterance, speech: Speech, words: Sequence[Word], secret: Secret, slices: Slices | None
+    ) -> Voiced:
         if not np.isfinite(speech.samples).all():
             raise AudioNotFinite
         if not words or not all(word.phones for word in words):
@@ -147,7 +156,7 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         source, departures = self._source(prosody, track), self._spectral_departures(analysed, prosody, track)
         track = repaused(track, source.public_pauses, PAUSE_RATE, draw)
         said = retimed(self._parts["network"], voice, track, source, draw)
-        moved = _moved(words, said)
+        moved = moved_words(words, said)
         parts = [Part(0, said.frames, voice)]
         if self.assign == "slice" and slices is not None:
             parts = self._cast(heard, secret, said, slices(moved, mark(utterance.text, utterance.spans, moved)))
@@ -177,7 +186,7 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
             raise NothingToSay
         key = secret.token("planned", utterance.dialogue_id, utterance.id)
         said = said_from_text.planned(self, words, left_out, LEFT_OUT_FRAMES, secret, key)
-        moved = _moved(words, said)
+        moved = moved_words(words, said)
         masked = mark(utterance.text, utterance.spans, moved)
         groups = slices(moved, masked) if slices is not None else [(0, len(moved) - 1)]
         made = said_from_text.spoken_slices(self, utterance, moved, groups, masked, secret)
@@ -235,10 +244,19 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
             not_protected=(
                 *self._prosody_left(),
                 *self._spectrum_left(),
+                *self._versions_left(),
                 "choice of words and of pronunciations, and how loud the utterance is as a whole",
                 "speech that the transcript lacks vanishes; a wrong word in the transcript is spoken",
             ),
             parameters={f.name: getattr(self, f.name) for f in fields(self) if f.init},
+        )
+
+    def _versions_left(self) -> tuple[str, ...]:
+        if self.versions == 1:
+            return ()
+        return (
+            f"{self.versions} versions of each utterance: no id links them, but their text does, and who takes them together "
+            "hears what of the source is in all of them",
         )
 
     def _spectrum_left(self) -> tuple[str, ...]:
@@ -275,19 +293,3 @@ def _speech_level(samples: np.ndarray, track: PhoneTrack) -> float:
     """Root mean square where somebody speaks, 0 where nobody does."""
     spoken = np.repeat(track.speech, HOP)[: len(samples)]
     return level(samples[: len(spoken)][spoken[: len(samples)]]) if spoken.any() else 0.0
-
-
-def _moved(words: Sequence[Word], said: PhoneTrack) -> tuple[Word, ...]:
-    """The words and their phones where they now stand; a word that is left out keeps its phones' names, not their times."""
-    ends = said.begin + said.length
-    begins_s, ends_s = (np.maximum(frames - LEAD, 0) / FRAMES_PER_S for frames in (said.begin, ends))
-    out = []
-    for index, word in enumerate(words):
-        own = np.flatnonzero(said.word == index)
-        begin_s, end_s = float(begins_s[own[0]]), float(ends_s[own[-1]])
-        if said.left_out[own[0]]:
-            phones = tuple(replace(phone, begin_s=begin_s, end_s=end_s) for phone in word.phones)
-        else:
-            phones = tuple(Phone(PHONES[said.phone[at]], float(begins_s[at]), float(ends_s[at])) for at in own)
-        out.append(replace(word, begin_s=begin_s, end_s=end_s, phones=phones))
-    return tuple(out)

@@ -110,9 +110,9 @@ class _Recorded:
 
     guard_ms = 0.0
 
-    def __init__(self, change: float = 0.5, heard: bool = False) -> None:
+    def __init__(self, change: float = 0.5, heard: bool = False, heard_again: bool = False) -> None:
         self.asked: list[str] = []
-        self._change, self._heard = change, heard
+        self._change, self._heard, self._heard_again = change, heard, heard_again
 
     def setup(self) -> None:
         self.asked.append("setup")
@@ -130,8 +130,17 @@ class _Recorded:
         return speech
 
     def heard(self, speech: Speech, text: str, words: object, masked: object) -> frozenset[int]:
+        again = "relisten" in self.asked
         self.asked.append("relisten")
-        return frozenset({0}) if self._heard else frozenset()
+        return frozenset({0}) if self._heard or (again and self._heard_again) else frozenset()
+
+
+class _Twice(_Recorded):
+    """A voice that says an utterance in two versions."""
+
+    def transform(self, utterance, speech, words, secret, slices=None) -> Voiced:  # type: ignore[no-untyped-def]
+        first = super().transform(utterance, speech, words, secret)
+        return dataclasses.replace(first, others=(super().transform(utterance, speech, words, secret),))
 
 
 def _run(member: _Recorded, align_on: str = "original") -> list[Slice]:
@@ -156,3 +165,13 @@ def test_a_voice_that_changes_nothing_is_refused() -> None:
 def test_a_word_that_is_still_heard_is_refused() -> None:
     with pytest.raises(StillHeard):
         _run(_Recorded(heard=True))
+
+
+@pytest.mark.parametrize("align_on", ["original", "anonymised"])
+def test_every_version_of_an_utterance_is_masked_and_listened_to(align_on: str) -> None:
+    member = _Twice()
+    slices = _run(member, align_on)
+    assert member.asked.count("mask") == member.asked.count("relisten") == 2
+    assert [piece.text for piece in slices] == ["call", "call"]
+    with pytest.raises(StillHeard):
+        _run(_Twice(heard_again=True))

@@ -93,6 +93,18 @@ def test_at_1_two_recordings_of_the_same_phones_sound_the_same(voice: Phonetic) 
     np.testing.assert_allclose(one / level(one), two / level(two), atol=1e-3)
 
 
+def test_versions_have_draws_of_their_own_and_the_ledger_says_what_links_them(voice: Phonetic) -> None:
+    once, thrice = (set_to(voice, versions=count) for count in (1, 3))
+    alone, several = (member.transform(utterance(), recording(), aligned(), SECRET) for member in (once, thrice))
+    assert np.array_equal(alone.speech.samples, several.speech.samples) and len(several.others) == 2
+    assert len({one.speech.samples.tobytes() for one in (several, *several.others)}) == 3
+    (said,) = set(thrice.ledger().not_protected) - set(once.ledger().not_protected)
+    assert "3 versions" in said and "text" in said
+    for options in ({"versions": 0}, {"versions": 2, "from_text": True}):
+        with pytest.raises(SettingsError, match="versions"):
+            Phonetic(**options)  # type: ignore[arg-type]
+
+
 def test_of_stereo_and_of_music_under_the_words_only_the_words_come_through(voice: Phonetic, tmp_path: Path) -> None:
     alone, speech = set_to(voice, prosody=1.0), recording(1)
     seconds = np.arange(len(speech.samples)) / speech.rate_hz
