@@ -59,12 +59,12 @@ class AudioSilent(Refusal):
 
 class AudioTooShort(Refusal):
     code = "audio_too_short"
-    allowed = "at least audio.min_s seconds (0.1 unless set)"
+    allowed = "at least 0.1 s"
 
 
 class AudioTooLong(Refusal):
     code = "audio_too_long"
-    allowed = "at most audio.max_s seconds (120 unless set)"
+    allowed = "at most audio.max_seconds seconds (120 unless set)"
 
 
 class AudioTooLarge(Refusal):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import ssl
 from typing import TYPE_CHECKING
 
 from sottovoce.models.errors import SettingsError
@@ -97,3 +98,11 @@ def _check(args: argparse.Namespace) -> None:
     problems += [f"{path}: no such file" for path in (args.tls_cert, args.tls_key) if path and not os.path.isfile(path)]
     if problems:
         raise SettingsError(problems)
+    if args.tls_cert:
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(args.tls_cert, args.tls_key, password="")
+        except (ssl.SSLError, OSError):
+            told = (
+                f"--tls-cert {args.tls_cert}, --tls-key {args.tls_key}: expected a certificate and its own key, as PEM"
+            )
+            raise SettingsError([f"{told}, the key without a password"]) from None

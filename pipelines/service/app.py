@@ -19,7 +19,7 @@ from sottovoce.pipelines.service import measures, problems
 from sottovoce.pipelines.service.batches import Asked, Batches, each
 from sottovoce.pipelines.service.draws import HEADER
 from sottovoce.pipelines.service.gate import BodyTooLarge, Gate
-from sottovoce.pipelines.service.questions import Questions
+from sottovoce.pipelines.service.questions import TEXTS_AT_ONCE, Questions
 from sottovoce.pipelines.service.service_settings import ServiceSettings
 from sottovoce.pipelines.service.speech_work import SpeechWork
 from sottovoce.pipelines.service.text_work import TextWork
@@ -32,10 +32,10 @@ SHAPES = {
     "elg": "sottovoce.pipelines.service.elg",
     "page": "sottovoce.pipelines.service.page_routes",
 }
-TEXTS_AT_ONCE, BUDGETS_WAITING = 16, 16
+BUDGETS_WAITING = 16
 
 
-def make_app(settings: ServiceSettings) -> Gate:
+def make_app(settings: ServiceSettings) -> Gate | CORSMiddleware:
     texts, speech = TextWork(settings.specs["detect"], settings.language), SpeechWork(settings)
 
     @contextlib.asynccontextmanager
@@ -74,12 +74,14 @@ def make_app(settings: ServiceSettings) -> Gate:
         return shape.error_body(problem)
 
     _add_errors(app, settings, error_body)
-    if settings.origins:
-        app.add_middleware(
-            CORSMiddleware, allow_origins=settings.origins, allow_methods=["GET", "POST"],
-            allow_headers=["Authorization", "Content-Type", HEADER], expose_headers=["X-Request-Id", "Retry-After"],
-        )  # fmt: skip
-    return Gate(app, settings, error_body)
+    gate = Gate(app, settings, error_body)
+    if not settings.origins:
+        return gate
+    # Around the gate: a browser asks without a token whether it may ask, and a page reads what the gate refuses, too.
+    return CORSMiddleware(
+        gate, allow_origins=settings.origins, allow_methods=["GET", "POST"],
+        allow_headers=["Authorization", "Content-Type", HEADER], expose_headers=["X-Request-Id", "Retry-After"],
+    )  # fmt: skip
 
 
 def _called(batch: Sequence[Asked]) -> list[Any]:

@@ -6,6 +6,7 @@ parameter cannot change here is named in the header X-Not-Used of the answer.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -66,8 +67,8 @@ async def _voice(questions: Questions, request: Request, body: bytes, given: Map
     voice, unused = chosen_voice(questions.settings.specs["voice"], given)
     rate_hz = _rate(given.get("sample-frequency"))
     answer = await questions.speech(request, body, "", gender=gender, voice=voice)
-    speech = answer.speech if rate_hz is None else resample(answer.speech, rate_hz)
-    return Response(to_wav(speech), media_type="audio/wav", headers=_not_used(unused))
+    content = await asyncio.to_thread(lambda: to_wav(resample(answer.speech, rate_hz or answer.speech.rate_hz)))
+    return Response(content, media_type="audio/wav", headers=_not_used(unused))
 
 
 def read_parameters(query: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ gives audio. Failures have ELG's codes.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from typing import Any, Literal
@@ -64,6 +65,7 @@ def router(questions: Questions) -> APIRouter:
             content, asked = form.get("content"), form.get("request")
             if not isinstance(content, bytes) or asked is None:
                 raise problems.invalid(INVALID, "the parts request (application/json) and content (audio/x-wav)")
+            questions.check_length(asked)
             return await _audio(questions, request, _parsed(AudioAsked, asked), content)
         raise problems.invalid(INVALID, "application/json or multipart/form-data")
 
@@ -120,7 +122,7 @@ async def _audio(questions: Questions, request: Request, asked: AudioAsked, cont
     return {
         "response": {
             "type": "audio",
-            "content": base64.b64encode(to_wav(answer.speech)).decode(),
+            "content": await asyncio.to_thread(lambda: base64.b64encode(to_wav(answer.speech)).decode()),
             "format": "LINEAR16",
             "features": {"text": answer.text, "sampleRate": answer.speech.rate_hz},
             "annotations": {"masked": words},

@@ -61,8 +61,9 @@ class Gate:
         answer = _Answer(send, secrets.token_hex(8))
         began = time.perf_counter()
         try:
-            await self._let_in(scope, receive)
-            await self._app(scope, self._limited(scope, receive), answer)
+            headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+            await self._let_in(scope, receive, headers)
+            await self._app(scope, self._limited(receive, headers), answer)
         except problems.Problem as problem:
             await self._tell(scope, answer, problem)
         except Exception as error:  # noqa: BLE001  (its words may quote the request)
@@ -76,13 +77,12 @@ class Gate:
             measures.SECONDS.labels(route).observe(seconds)
             log.info("%s %s %s %s %.1f ms", answer.request_id, scope["method"], route, answer.status, 1000 * seconds)
 
-    async def _let_in(self, scope: Scope, receive: Receive) -> None:
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+    async def _let_in(self, scope: Scope, receive: Receive, headers: Mapping[str, str]) -> None:
         try:
             scope[CALLER] = self._caller(scope["path"], headers)
             length = headers.get("content-length", "0")
-            if not length.isdecimal() or int(length) > self._settings.limits.body_bytes:
-                raise self._too_large()
+            if not length.isdecimal() or int(length) > self._most(headers):
+                raise self._too_large(headers)
         except problems.Problem:
             await self._let_finish(receive)
             raise
@@ -102,20 +102,27 @@ class Gate:
             raise problems.Problem(401, "unauthorized", "Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"})
         return caller
 
-    def _too_large(self) -> problems.Problem:
-        return problems.too_large(f"a body of at most {self._settings.limits.body_bytes} bytes (--max-body)")
+    def _most(self, headers: Mapping[str, str]) -> int:
+        limits = self._settings.limits
+        return limits.json_bytes if "json" in headers.get("content-type", "").lower() else limits.body_bytes
 
-    def _limited(self, scope: Scope, receive: Receive) -> Receive:
+    def _too_large(self, headers: Mapping[str, str]) -> problems.Problem:
+        most, limits = self._most(headers), self._settings.limits
+        if most < limits.body_bytes:
+            return problems.too_large(f"a body of JSON of at most {most} bytes (it grows with --max-characters)")
+        return problems.too_large(f"a body of at most {most} bytes (--max-body)")
+
+    def _limited(self, receive: Receive, headers: Mapping[str, str]) -> Receive:
         got = 0
 
         async def counted() -> MutableMapping[str, Any]:
             nonlocal got
             message = await receive()
             got += len(message.get("body", b""))
-            if got > self._settings.limits.body_bytes:
+            if got > self._most(headers):
                 if message.get("more_body"):
                     await self._let_finish(receive)
-                raise BodyTooLarge(self._too_large())
+                raise BodyTooLarge(self._too_large(headers))
             return message
 
         return counted

@@ -6,7 +6,7 @@ Requests and answers are as its clients know them; docs/service.md says what dif
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
@@ -30,6 +30,9 @@ def error_body(problem: problems.Problem) -> dict[str, Any]:
     return {"error": problem.allowed}
 
 
+Texts = Annotated[list[str], Field(fail_fast=True)]  # one wrong value is told, and not each of a hundred thousand
+
+
 class Loose(BaseModel):
     """Presidio takes keys that it does not know, and so must this."""
 
@@ -37,20 +40,20 @@ class Loose(BaseModel):
 
 
 class Analyze(Loose):
-    text: str | list[str] | None = Field(None, examples=["John Smith lives in Berlin"])
+    text: str | Texts | None = Field(None, examples=["John Smith lives in Berlin"])
     language: str | None = Field(None, examples=["en"])
-    entities: list[str] | None = None
+    entities: Texts | None = None
     score_threshold: float | None = None
     return_decision_process: bool | int | None = None
     correlation_id: str | None = None
-    allow_list: list[str] | None = None
+    allow_list: Texts | None = None
     ad_hoc_recognizers: list[Any] | None = None
 
 
 class Anonymize(Loose):
     text: str | None = None
     anonymizers: dict[str, dict[str, Any]] | None = None
-    analyzer_results: list[Result] | None = None
+    analyzer_results: Annotated[list[Result], Field(fail_fast=True)] | None = None
 
 
 class Error(BaseModel):
@@ -88,10 +91,8 @@ def router(questions: Questions) -> APIRouter:
         if asked.entities and not set(asked.entities) & set(supported):
             raise problems.invalid("entities", NO_LANGUAGE)
         texts = [asked.text] if isinstance(asked.text, str) else asked.text
-        questions.check_length("".join(texts))
-        rows = [
-            results(text, (await questions.text(request, text, language=asked.language)).spans, asked) for text in texts
-        ]
+        answers = await questions.texts(request, texts, language=asked.language)
+        rows = [results(text, answer.spans, asked) for text, answer in zip(texts, answers, strict=True)]
         return rows[0] if isinstance(asked.text, str) else rows
 
     @routes.post("/anonymize", responses=ERRORS)

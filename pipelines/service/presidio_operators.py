@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from sottovoce.pipelines.service import problems
 
 OPERATORS = ("hash", "keep", "mask", "redact", "replace")
+MOST_NEW_CHARACTERS = 256  # of a replacement: it may stand in an answer thousands of times
 
 
 class Result(BaseModel):
@@ -47,23 +48,25 @@ def apart(results: Sequence[Result]) -> list[Result]:
     """In order and without overlaps: of two that overlap the better one stays whole, and the other keeps the rest of itself.
     No character that any of them covers is left out."""
     kept: list[Result] = []
+    taken = bytearray(max((one.end for one in results), default=0))  # by character: thousands of results stay quick
     for result in sorted(results, key=lambda one: (-one.score, one.start - one.end)):
-        rest = [(result.start, result.end)]
-        for other in kept:
-            rest = [
-                part
-                for begin, end in rest
-                for part in ((begin, min(end, other.start)), (max(begin, other.end), end))
-                if part[0] < part[1]
-            ]
-        kept += [result.model_copy(update={"start": begin, "end": end}) for begin, end in rest]
+        begin = taken.find(0, result.start, result.end)
+        while begin >= 0:
+            stop = taken.find(1, begin, result.end)
+            end = result.end if stop < 0 else stop
+            taken[begin:end] = b"\1" * (end - begin)
+            kept.append(result.model_copy(update={"start": begin, "end": end}))
+            begin = taken.find(0, end, result.end)
     return sorted(kept, key=lambda one: one.start)
 
 
 def operate(old: str, entity_type: str, config: Mapping[str, Any], salt: bytes) -> str:
     name = config.get("type", "replace")
     if name == "replace":
-        return _of_type(config, "new_value", str, None) or f"<{entity_type}>"
+        new = _of_type(config, "new_value", str, None) or f"<{entity_type}>"
+        if len(new) > MOST_NEW_CHARACTERS:
+            raise problems.invalid("new_value", f"new_value, or the name of a type: {MOST_NEW_CHARACTERS} characters")
+        return new
     if name == "redact":
         return ""
     if name == "keep":

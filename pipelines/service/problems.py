@@ -40,7 +40,8 @@ def of_error(error: SottovoceError, max_seconds: float) -> Problem:
     if isinstance(error, Refusal):
         code, allowed = reason_of(error)
         if code in TOO_MUCH:
-            return Problem(413, code, f"at most {max_seconds:g} s of speech (audio.max_seconds); {allowed}")
+            most = f"at most {max_seconds:g} s of speech (audio.max_seconds)"
+            return Problem(413, code, most if code == AudioTooLong.code else f"{most}; {allowed}")
         return invalid(code, allowed)
     if isinstance(error, SettingsError):
         return invalid("options", "; ".join(error.problems))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from fastapi import Request
@@ -19,7 +20,7 @@ from sottovoce.pipelines.service.service_settings import ServiceSettings
 from sottovoce.pipelines.service.speech_work import SpeechAnswer, SpeechItem
 from sottovoce.pipelines.service.text_work import TextAnswer, TextItem
 
-FORM_FIELDS = 16
+FORM_FIELDS, TEXTS_AT_ONCE, MOST_TEXTS = 16, 16, 512
 
 
 class Questions:
@@ -33,27 +34,45 @@ class Questions:
     async def text(
         self, request: Request, text: str, strategy: Spec | None = None, language: str | None = None
     ) -> TextAnswer:
-        self.check_length(text)
-        return await self._ask(request, "text", TextItem(text, self.draws(request), strategy, language))
+        (answer,) = await self.texts(request, [text], strategy, language)
+        return answer
+
+    async def texts(
+        self, request: Request, texts: Sequence[str], strategy: Spec | None = None, language: str | None = None
+    ) -> list[TextAnswer]:
+        """A batch at a time, so that one caller's many texts leave room in the queue for others'; all within one time limit."""
+        if len(texts) > MOST_TEXTS:
+            raise problems.too_large(f"at most {MOST_TEXTS} texts at a time")
+        self.check_length("".join(texts))
+        items = [TextItem(text, self.draws(request), strategy, language) for text in texts]
+
+        async def answers() -> list[TextAnswer]:
+            ask, out = self.queues["text"].ask, []
+            for begin in range(0, len(items), TEXTS_AT_ONCE):
+                out += await asyncio.gather(*map(ask, items[begin : begin + TEXTS_AT_ONCE]))
+            return out
+
+        return await self._within(request, answers())
 
     async def speech(self, request: Request, content: bytes, text: str, **more: Any) -> SpeechAnswer:
         if self.settings.text_only:
             raise problems.Problem(501, "text_only", "texts: this service was started with --text-only")
         self.check_length(text)
-        answer = await self._ask(request, "speech", SpeechItem(content, text, self.draws(request), **more))
+        item = SpeechItem(content, text, self.draws(request), **more)
+        answer = await self._within(request, self.queues["speech"].ask(item))
         measures.SPEECH.inc(answer.speech.duration_s)
         return answer
 
     async def compute(self, request: Request, figures: Callable[[], Any]) -> Any:
-        return await self._ask(request, "budget", figures)
+        return await self._within(request, self.queues["budget"].ask(figures))
 
-    async def _ask(self, request: Request, queue: str, item: Any) -> Any:
+    async def _within(self, request: Request, asking: Awaitable[Any]) -> Any:
         try:
-            return await unless_gone(request.receive, self.queues[queue].ask(item), self.settings.limits.wait_s)
+            return await unless_gone(request.receive, asking, self.settings.limits.wait_s)
         except SottovoceError as error:
             raise problems.of_error(error, self.settings.audio.max_seconds) from None
 
-    def check_length(self, text: str) -> None:
+    def check_length(self, text: str | bytes) -> None:
         most = self.settings.limits.characters
         if len(text) > most:
             raise problems.too_large(f"a text of at most {most} characters (--max-characters)")

@@ -23,6 +23,11 @@ class Limits:
     waiting_texts: int = 512
     waiting_speech: int = 16
 
+    @property
+    def json_bytes(self) -> int:
+        """Of a body of JSON, which is parsed and checked value by value: what the longest text takes, and results for it."""
+        return min(self.body_bytes, 32 * self.characters + (1 << 16))
+
     def __post_init__(self) -> None:
         require(
             (self.body_bytes >= 1024, "body_bytes: must be at least 1024"),

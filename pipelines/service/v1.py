@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from typing import Annotated, Any, Literal
 
@@ -74,7 +75,7 @@ class Replaced(BaseModel):
         description="Of all units together; 'inf' where one may stay in the clear for certain."
     )
     epsilon_unit: float | str = Field(description="The largest of one unit.")
-    units: int
+    units: int = Field(description="Those that may stay as they were: at p = 1 none.")
     not_protected: list[str]
 
 
@@ -162,8 +163,8 @@ def _add_speech(routes: APIRouter, questions: Questions) -> None:
             request, fields.pop("audio"), fields.pop("text", ""), do=do, types=types, **fields
         )
         if request.headers.get("accept", "").startswith("audio/"):
-            return Response(to_wav(answer.speech), media_type=WAV)
-        return protected(answer, open_for[do])
+            return Response(await asyncio.to_thread(to_wav, answer.speech), media_type=WAV)
+        return await asyncio.to_thread(protected, answer, open_for[do])
 
     @routes.post(
         "/v1/anonymise", response_model=Protected, responses=SPEECH_ANSWERS, openapi_extra=form_schema("gender")

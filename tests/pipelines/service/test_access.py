@@ -17,6 +17,7 @@ from loopback import free_ports
 from service import QUICK, serving, settings
 
 from sottovoce.models.errors import SettingsError
+from sottovoce.pipelines.cli import main
 from sottovoce.pipelines.service.tokens import add_token, read_tokens
 
 ASKED = {"json": {"text": "call alice", "strategy": "consistent"}}
@@ -71,6 +72,29 @@ def test_a_page_of_somebody_else_reads_nothing_unless_it_was_named():
     with serving(origins=("https://elsewhere.example",)) as client:
         answer = client.post("/v1/replace", **ASKED, headers=page)
         assert answer.headers["access-control-allow-origin"] == page["Origin"]
+
+
+def test_a_page_that_was_named_may_ask_with_a_token_and_read_what_is_refused(tmp_path):
+    add_token(str(tmp_path / "t"), "alice")
+    with serving(origins=("https://elsewhere.example",), tokens=read_tokens(str(tmp_path / "t"))) as client:
+        page = {"Origin": "https://elsewhere.example"}
+        wants = {
+            "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": "authorization,content-type",
+        }
+        asks = client.options("/v1/replace", headers=page | wants)  # as a browser does first, and never with a token
+        assert asks.status_code == 200 and "authorization" in asks.headers["access-control-allow-headers"].lower()
+        refused = client.post("/v1/replace", **ASKED, headers=page)
+        assert refused.status_code == 401 and refused.headers["access-control-allow-origin"] == page["Origin"]
+        other = client.options("/v1/replace", headers=wants | {"Origin": "https://other.example"})
+        assert other.status_code == 400 and "access-control-allow-origin" not in other.headers
+
+
+def test_files_that_are_no_certificate_are_told_before_anything_is_loaded(tmp_path, capsys):
+    (tmp_path / "cert").write_text("no certificate")
+    files = ["--tls-cert", str(tmp_path / "cert"), "--tls-key", str(tmp_path / "cert")]
+    assert main(["serve", *files]) == 2
+    assert "expected a certificate and its own key, as PEM" in capsys.readouterr().err
 
 
 def test_every_answer_has_an_id_of_ours_and_safe_headers():

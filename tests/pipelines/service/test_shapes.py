@@ -146,6 +146,38 @@ def test_overlapping_results_never_leave_a_covered_character_in_the_clear():
     assert all(one.end <= other.start for one, other in itertools.pairwise(kept))
 
 
+def test_thousands_of_results_are_no_burden():
+    rows = [
+        Result(start=at, end=at + 1, score=0.5, entity_type="X") for at in range(20_000)
+    ]  # each beside each: minutes
+    assert apart(rows[::-1]) == rows
+
+
+def test_a_replacement_cannot_make_an_answer_of_gigabytes(client):
+    rows = [{"start": at, "end": at + 1, "score": 0.5, "entity_type": "X"} for at in range(9)]
+    for length, status in ((256, 200), (257, 422)):
+        anonymizers = {"DEFAULT": {"type": "replace", "new_value": "a" * length}}
+        asked = {"text": "call alice", "analyzer_results": rows, "anonymizers": anonymizers}
+        assert client.post("/anonymize", json=asked).status_code == status
+
+
+def test_a_list_of_texts_is_bounded_and_one_wrong_value_is_told_once(client):
+    answer = client.post("/analyze", json={"text": ["call alice"] * 20, "language": "en"})
+    assert len(answer.json()) == 20 and all(rows[0]["start"] == 5 for rows in answer.json())
+    answer = client.post("/analyze", json={"text": [""] * 513, "language": "en"})
+    assert answer.status_code == 413 and "at most 512 texts" in answer.json()["error"]
+    told = client.post("/analyze", json={"text": [1, 2, 3], "language": "en"}).json()["error"]
+    assert ".0:" in told and ".1:" not in told
+
+
+@pytest.mark.parametrize("sent", ["with its length", "in pieces"])
+def test_a_body_of_json_has_a_limit_of_its_own(client, sent):
+    body = b'{"text": [' + b"1, " * 300_000 + b'1], "language": "en"}'
+    content = body if sent == "with its length" else iter([body[:400_000], body[400_000:]])
+    answer = client.post("/analyze", content=content, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 413 and "a body of JSON of at most 705536 bytes" in answer.json()["error"]
+
+
 def test_elg_messages(client):
     ask = {"type": "text", "content": "call alice now"}
     found = client.post("/process", json=ask).json()["response"]
