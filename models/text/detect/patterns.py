@@ -37,6 +37,9 @@ CODES = (
     _compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|(?<!\w)(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?!\w)"),  # IPv4, MAC
     _compile(r"(?<![\w:])(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}(?![\w:])"),  # IPv6 in full
     _compile(r"(?<!\w)[a-z]{1,2}\d[a-z\d]?\s\d[a-z]{2}(?!\w)"),  # British postcode
+    _compile(
+        r"(?<!\w)[a-z]{2}\s?\d\d\s?\d\d\s?\d\d\s?[a-d](?!\w)|(?<![\w-])\d{3}-\d\d-\d{4}(?![\w-])"
+    ),  # two of national_ids.py
     _compile(r"(?<!\w)\d+(?:\.\d+)?\s?e\s?\+?\s?\d{2}(?!\w)"),  # a long number that a spreadsheet shortened
     _compile(
         r"(?<![\w-])(?=[a-z-]*\d)(?=[\d-]*[a-z])(?!\d+(?:st|nd|rd|th|am|pm|[kmgx])\b)[a-z\d]+(?:-[a-z\d]+)*(?!\w)"

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from sottovoce.models.text.detect.checks import number_type
+from sottovoce.models.text.detect.checks import is_identifier, number_type
 from sottovoce.models.text.detect.patterns import TLD
 from sottovoce.models.text.languages import language
 from sottovoce.models.text.words import Words, digits_of
@@ -46,7 +46,7 @@ AMOUNT = re.compile(r"(?:a(?=[hk])|[zdetyhk1-5])[zdetyhk&1-5]{0,12}\$(?:&?(?:yd?
 FIGURES = re.compile(r"\+?(?:u[zd1]|[zdety1-5])(?:,*(?:u[zd1]|[zdety1-5]))*")
 # The same with letters, which may be explained: "s as in sierra", "b for bravo".
 LETTERS = re.compile(r"(?:(?:u?[lainzYdety1-5](?:(?<=[lai])(?:sE?|o).)?),*)+")
-CUE = re.compile(r"([CPKL])[^CPKL]{0,3}$")
+CUE = re.compile(r"([CPKLI])[^CPKLI]{0,3}$")
 
 # Spelled out, these are no secret: "what is ten pounds in u s d".
 _CURRENCIES = frozenset(["usd", "gbp", "eur", "cad", "aud", "nzd", "inr", "jpy", "cny", "chf"])
@@ -89,7 +89,7 @@ def find_spoken(words: Words, regions: tuple[str, ...], code: str = "en") -> Ite
     if numbers:
         yield from _figures(words, regions, code)
     if "l" in kinds or "n" in kinds or "Y" in kinds:
-        yield from _letters(words)
+        yield from _letters(words, code)
 
 
 @cache
@@ -112,14 +112,15 @@ def _all(pattern: re.Pattern[str], words: Words, type_: str) -> Iterator[tuple[i
 
 
 def _cue(words: Words, at: int) -> str:
-    """The last word before `at` that tells what follows: 'C' an account, 'P' a phone, 'K' a card, 'L' letters."""
+    """The last word before `at` that tells what follows: 'C' an account, 'I' a national identifier, 'P' a phone,
+    'K' a card, 'L' letters."""
     found = CUE.search(words.classes[max(0, at - 5) : at])
     return found[1] if found else ""
 
 
 def _figures(words: Words, regions: tuple[str, ...], code: str) -> Iterator[tuple[int, int, str]]:
     """Dictated numbers: five figures, or four words; three after a cue such as "account number" or with nothing else."""
-    identifiers = language(code).identifiers
+    own = language(code)
     for match in FIGURES.finditer(words.classes):
         begin, end = match.span()
         if end - begin == 1 and len(words.lowered[begin]) < 3:
@@ -128,8 +129,9 @@ def _figures(words: Words, regions: tuple[str, ...], code: str) -> Iterator[tupl
         cue = _cue(words, begin)
         enough = len(figures) >= 5 or (end - begin >= 4 and len(figures) >= 4)
         if enough or (len(figures) >= 3 and (cue or end - begin == len(words.classes))):
-            begin = _with_short_word(words, begin) if cue == "C" else begin
+            begin = _with_short_word(words, begin) if cue in ("C", "I") else begin
             plus = "+" if words.classes[begin] == "+" else ""
+            identifiers = own.identifiers + (own.asked_for if cue == "I" else ())
             yield words.begins[begin], words.ends[end - 1], number_type(plus + figures, regions, cue, identifiers)
 
 
@@ -139,7 +141,7 @@ def _with_short_word(words: Words, begin: int) -> int:
     return before if before > 0 and words.classes[before] == "x" and len(words.lowered[before]) <= 4 else begin
 
 
-def _letters(words: Words) -> Iterator[tuple[int, int, str]]:
+def _letters(words: Words, code: str) -> Iterator[tuple[int, int, str]]:
     """Spelled names and mixed codes. "a" and "i" are words too, so two further letters must stand with them."""
     for match in LETTERS.finditer(words.classes):
         begin = match.start()
@@ -152,12 +154,23 @@ def _letters(words: Words) -> Iterator[tuple[int, int, str]]:
         figures = sum(counted.count(kind) for kind in "zdety12345")
         if sure == run.count("n") == 1:  # one "hotel" is a hotel
             continue
-        cued = _cue(words, begin) in ("C", "L")
+        cued = _cue(words, begin) in ("C", "L", "I")
         if not cued and _currency(run, words.lowered[begin : begin + len(run)]):
             continue
         spelled = (sure >= 2 and letters >= 3) or (figures >= 2 and len(counted) >= 4)
         if spelled or (len(counted) >= 2 and cued):
-            yield words.begins[begin], words.ends[begin + len(run) - 1], "CODE"
+            written = _as_written(run, words.lowered[begin : begin + len(run)], code)
+            known = figures and is_identifier(written, language(code).identifiers)
+            yield words.begins[begin], words.ends[begin + len(run) - 1], "ID" if known else "CODE"
+
+
+def _as_written(run: str, lowered: list[str], code: str) -> str:
+    """ "a b one two double three" -> "AB1233"; a letter may be said by a name ("bravo"), "zed" and "zee" are one."""
+    parts = re.finditer(r"([laniY])|([^laniY]+)", run)
+    return "".join(
+        lowered[part.start()][0].upper() if part[1] else digits_of(lowered[part.start() : part.end()], code)
+        for part in parts
+    )
 
 
 def _currency(run: str, lowered: Sequence[str]) -> bool:

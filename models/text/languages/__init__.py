@@ -39,7 +39,8 @@ class Language:
     with. `titles`: what stands before a surname; `titles_find`: whether the word after one is taken for a name. `dates`, `times`:
     patterns over classes, beside those that all share; H is an hour. `clock`, `ordinal`, `link`, `currencies`: parts of what is
     written ("7 uhr", "1er mai", "3 de mayo", "20 euro"). `regions`: whose telephone numbers. `identifiers`: modules of
-    python-stdnum, which know the check digits."""
+    python-stdnum, which know the check digits, or functions of ours; `asked_for`: those whose check says little of a bare number
+    (any nine figures may be a social security number), so that a word of class I must stand before it."""
 
     names: tuple[str, ...]
     classes: Mapping[str, str]
@@ -58,6 +59,7 @@ class Language:
     link: str = ""
     currencies: str = ""
     identifiers: tuple[str, ...] = ()
+    asked_for: tuple[str, ...] = ()
     titles_find: bool = True
 
     def words(self, kind: str) -> tuple[str, ...]:

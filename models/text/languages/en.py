@@ -54,8 +54,10 @@ LANGUAGE = Language(
         "+": "plus",
         "=": "is it's its was number no num id code are my",
         "C": "account acct reference ref booking confirmation pin passcode password order policy claim case ticket member "
-        "membership customer passport licence license social ssn zip zipcode postcode postal serial tracking flight "
-        "invoice sort routing iban insurance security extension ext apartment apt unit room badge patient",
+        "membership customer passport licence license zip zipcode postcode postal serial tracking flight "
+        "invoice sort routing iban extension ext apartment apt unit room badge patient",
+        "I": "ssn itin ein social insurance security nhs nino utr sin tfn tax medicare abn acn ird ppsn pps aadhaar aadhar "
+        "taxpayer",
         "P": "phone mobile cell telephone tel call text dial fax whatsapp",
         "K": "card visa mastercard amex credit debit",
         "L": "spell spelled spelt spelling letters",
@@ -73,5 +75,28 @@ message forward copy cc use with from for of so yes no okay ok i am was be about
 log login sign register registered subscribe called named user username account""",
     titles="mr|mrs|ms|miss|mister|missus|doctor|dr|prof|professor|sir|madam",
     titles_find=False,
-    regions=("US", "GB"),
+    regions=("US", "GB", "IE", "AU", "NZ", "IN", "ZA"),
+    identifiers=(
+        "national_ids:insurance_number",
+        "national_ids:dashed_social_security",
+        "in_.pan",
+        "in_.epic",
+        "in_.aadhaar",
+        "ie.pps",
+        "au.abn",
+        "za.idnr",
+        "my.nric",
+    ),
+    asked_for=(
+        "us.ssn",
+        "us.itin",
+        "us.ein",
+        "gb.nhs",
+        "gb.utr",
+        "ca.sin",
+        "au.tfn",
+        "au.acn",
+        "national_ids:medicare",
+        "nz.ird",
+    ),
 )

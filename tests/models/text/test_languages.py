@@ -93,6 +93,7 @@ def test_what_is_said_is_found_in_its_language(code, text, found):
     ("code", "number"),
     [
         ("de", "36574261809"), ("es", "54362315K"), ("fr", "295109912611193"), ("it", "RCCMNL83S18D969H"), ("lv", "16117519997"),
+        ("en", "AB123456C"), ("en", "ACUPA7085R"), ("en", "6433435F"), ("en", "234123412346"), ("en", "83914571673"),
         ("nl", "111222333"), ("pl", "44051401359"), ("pt", "501964843"),
     ],
 )  # fmt: skip
@@ -101,6 +102,26 @@ def test_a_national_identifier_is_known_by_its_check_digits_and_found_without_th
     assert [span.type for span in rules.detect_in(code, [f"xyzzy {number}"])[0]] == ["ID"]
     wrong = number[:-1] + ("1" if number[-1] != "1" else "2") if number[-1].isdigit() else f"{number[:-1]}A"
     assert rules.detect_in(code, [f"xyzzy {wrong}"])[0], "a failed check never clears a number"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ssn 536-90-4399", "social security number five three six nine oh four three nine nine", "nhs number 943 476 5919",
+        "nhs number nine four three four seven six five nine one nine", "insurance number AB 12 34 56 C",
+        "insurance number is a b one two three four five six c", "my sin is 123-456-782", "tax file number 123 456 782",
+        "medicare number 2123 45670 1", "pps number is six four three three four three five f", "ird number 49-091-850",
+        "aadhaar two three four one two three four one two three four six",
+    ],
+)  # fmt: skip
+def test_identifiers_of_english_speaking_countries_are_known_by_a_word_before_them(text):
+    found = [span.type for span in Rules().detect([text])[0]]
+    assert found == ["ID"]
+
+
+@pytest.mark.parametrize("number", ["0412 345 678", "(03) 9123 4567", "9876543210", "021 123 4567", "415 555 2671"])
+def test_telephone_numbers_of_english_speaking_countries(number):
+    assert [span.type for span in Rules().detect([f"it is {number}"])[0]] == ["PHONE"]
 
 
 @pytest.mark.parametrize("code", TABLE)

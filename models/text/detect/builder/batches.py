@@ -23,11 +23,13 @@ class Item:
     word_of: np.ndarray
     targets: np.ndarray
     open_types: frozenset[str]
+    corpus: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Batch:
-    """`word_of` numbers the words over the whole batch; pieces without a word (begin, end, padding) carry -1."""
+    """`word_of` numbers the words over the whole batch; pieces without a word (begin, end, padding) carry -1. `corpora` names the
+    corpus of each word."""
 
     ids: np.ndarray
     case: np.ndarray
@@ -35,6 +37,7 @@ class Batch:
     word_of: np.ndarray
     targets: np.ndarray
     allowed: np.ndarray
+    corpora: np.ndarray
 
 
 def label_names(types: Sequence[str]) -> list[str]:
@@ -62,7 +65,7 @@ def _item(example: Example, pieced: Pieced, number: dict[str, int], longest: int
                 label = f"I-{label[2:]}"
             targets[word] = number.get(label, 0)
         last = token
-    return Item(ids, pieced.case[:longest], word_of, targets, example.unlabelled)
+    return Item(ids, pieced.case[:longest], word_of, targets, example.unlabelled, example.corpus)
 
 
 def batches(
@@ -106,7 +109,8 @@ def _batch(group: Sequence[Item], pieces: Pieces, names: Sequence[str]) -> Batch
         words += len(item.targets)
         allowed.append(_allowed(item, names))
     targets = np.concatenate([item.targets for item in group])
-    return Batch(ids, case, attention, word_of, targets, np.concatenate(allowed))
+    corpora = np.repeat([item.corpus for item in group], [len(item.targets) for item in group])
+    return Batch(ids, case, attention, word_of, targets, np.concatenate(allowed), corpora)
 
 
 def _allowed(item: Item, names: Sequence[str]) -> np.ndarray:

@@ -25,13 +25,15 @@ class Tuning:
     """`recall`: what the bias must reach on the dev data of each of the `corpora` (all, if none is named), whatever it
     costs; `over_masking`: what it may cost in the mean where the recall is there already. `miss_cost`: how many harmless words
     hit wrongly weigh as much as one that is missed; with it, each type has a bias of its own (`tune_types.py`) beside `bias`,
-    chosen on the small sets of `dev_sets.txt` as well."""
+    chosen on the small sets of `dev_sets.txt` as well. `blends`: shares of the trained network in a mean with the one it began
+    from (`blend.py`); the one that is cheapest there is kept."""
 
     recall: float = 0.97
     over_masking: float = 0.02
     corpora: tuple[str, ...] = ()
     miss_cost: float = 0.0
     bias: float = 2.0
+    blends: tuple[float, ...] = ()
 
 
 def build(
@@ -76,6 +78,7 @@ def encoder_folder(given: Path | None) -> Path:
 
 
 def _transformer(material: Material, recipe: Recipe, out: Path, encoder: Path | None, say: Say) -> tuple:
+    from sottovoce.models.text.detect.builder.blend import cheapest_blend
     from sottovoce.models.text.detect.builder.export import export, write_settings
     from sottovoce.models.text.detect.builder.transformer import Training, train
     from sottovoce.models.text.detect.builder.tune import tune_bias
@@ -87,6 +90,11 @@ def _transformer(material: Material, recipe: Recipe, out: Path, encoder: Path | 
     checkpoint = out / CHECKPOINT
     trained = train(material, folder, options, say, checkpoint)
     probes = [example.text for examples in material.dev.values() for example in examples[:200]]
+    share = 1.0
+    if tuning.blends:
+        share = cheapest_blend(
+            trained, folder, options.longest, probes, lambda made: _by_type(made, material, tuning), tuning.blends, say
+        )
     export(trained, folder, options.longest, 0.0, probes, out)
     dev = {name: examples for name, examples in material.dev.items() if not tuning.corpora or name in tuning.corpora}
     bias, table = tune_bias(out, dev, tuning.recall, tuning.over_masking)
@@ -96,24 +104,27 @@ def _transformer(material: Material, recipe: Recipe, out: Path, encoder: Path | 
     write_settings(out, trained.names, options.longest, bias)
     by_type: dict[str, float] = {}
     if tuning.miss_cost:
-        bias, by_type = tuning.bias, _by_type(out, material, tuning)
+        bias, (by_type, _) = tuning.bias, _by_type(out, material, tuning)
         write_settings(out, trained.names, options.longest, bias, by_type)
         say(f"bias {bias:+.2f} and by type, a miss as dear as {tuning.miss_cost:g} false alarms: {by_type}")
     checkpoint.unlink(missing_ok=True)
     detector = Tagger(model=str(out))
     detector.setup()
     described = _described(options, recipe) | {"outside bias (tuned on dev)": bias}
+    if tuning.blends:
+        described["share in the mean with the start (chosen on dev)"] = share
     return detector, trained.history, described | ({"bias by type": by_type} if by_type else {})
 
 
-def _by_type(out: Path, material: Material, tuning: Tuning) -> dict[str, float]:
+def _by_type(out: Path, material: Material, tuning: Tuning) -> tuple[dict[str, float], float]:
+    """({type: bias}, what is then paid on dev data)."""
     from sottovoce.models.text.detect.builder.dev_sets import dev_sets
     from sottovoce.models.text.detect.builder.tune_types import tune_types
     from sottovoce.models.text.detect.tagger import Tagger
 
     tagger = Tagger(model=str(out))
     tagger.setup()
-    return tune_types(tagger, material.dev | dev_sets(), tuning.miss_cost, tuning.bias)[0]
+    return tune_types(tagger, material.dev | dev_sets(), tuning.miss_cost, tuning.bias)
 
 
 def _grams(material: Material, recipe: Recipe, out: Path, encoder: Path | None, say: Say) -> tuple:

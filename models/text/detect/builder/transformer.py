@@ -8,6 +8,7 @@ training keep their place beside those that were.
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -31,7 +32,9 @@ class Training:
     that it learns from context. `average`: decay of a running mean of the weights, which is then what is kept (0: none).
     `start`: a checkpoint, or the folder of a tagger, to go on from.
     `keep`: the weights of the epoch that was best on dev data, or of the last one, where dev data says little of what is new.
-    `stop_after`: end after so many epochs of the schedule (0: all)."""
+    `stop_after`: end after so many epochs of the schedule (0: all).
+    `hold`: how much it weighs that words of the corpora in `held` keep the scores that the network at the `start` gave them
+    (distillation, Hinton et al. 2015; Li and Hoiem 2016), so that what was known is not forgotten for what is new."""
 
     epochs: int = 3
     minutes: float = 1e9
@@ -51,6 +54,8 @@ class Training:
     start: str = ""
     keep: Literal["best", "last"] = "best"
     stop_after: int = 0
+    hold: float = 0.0
+    held: tuple[str, ...] = ()
 
 
 class WordClassifier(nn.Module):
@@ -76,6 +81,7 @@ class Trained:
     model: WordClassifier
     names: list[str]
     history: list[dict[str, float]] = field(default_factory=list)
+    start: dict[str, torch.Tensor] = field(default_factory=dict)
 
 
 def load_encoder(folder: Path, dropout: float = 0.0) -> Any:
@@ -113,16 +119,17 @@ def train(
     model.encoder.get_input_embeddings().weight.requires_grad_(options.train_embeddings)
     if options.start:
         start_from(model, Path(options.start), names)
+    teacher = copy.deepcopy(model).eval() if options.hold else None
     optimiser, mean = _optimiser(model, options), _running_mean(model, options.average)
     kept: WordClassifier = mean.module if mean else model
     dev = items([e for part in material.dev.values() for e in part], pieces, names, options.longest)
-    trained, clock = Trained(kept, names), _Clock(options)
+    trained, clock = Trained(kept, names, start=_copy(kept) if options.start else {}), _Clock(options)
     best, best_weights, stale = -1.0, _copy(kept), 0
     while not clock.over and stale < options.patience and (clock.epoch < options.stop_after or not options.stop_after):
         seen = items(material.epoch(draw), pieces, names, options.longest)
         plan = list(batches(seen, pieces, names, options.pieces_per_batch, draw))
         for batch in clock.ticking(plan[: options.batches_per_epoch or None], say):
-            clock.loss = _step(model, optimiser, batch, clock.progress, pieces, options, draw)
+            clock.loss = _step(model, optimiser, batch, clock.progress, pieces, options, draw, teacher)
             if mean:
                 mean.update_parameters(model)
         scores = any_label_scores(kept, dev, pieces, names, options)
@@ -180,7 +187,7 @@ def _running_mean(model: WordClassifier, decay: float) -> Any:
 
 def _step(
     model: WordClassifier, optimiser: torch.optim.Optimizer, batch: Batch, progress: float, pieces: Pieces, options: Training,
-    draw: np.random.Generator,
+    draw: np.random.Generator, teacher: WordClassifier | None = None,
 ) -> float:  # fmt: skip
     model.train()
     for group in optimiser.param_groups:
@@ -190,11 +197,22 @@ def _step(
     allowed = torch.from_numpy(batch.allowed).to(options.device)
     masked = scores.masked_fill(~allowed, -1e9)
     loss = (scores.logsumexp(-1) - masked.logsumexp(-1)).mean()
+    held = np.isin(batch.corpora, options.held)
+    if teacher is not None and held.any():
+        loss = loss + options.hold * _divergence(scores, teacher, batch, torch.from_numpy(held).to(options.device))
     loss.backward()
     nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimiser.step()
     optimiser.zero_grad(set_to_none=True)
     return loss.item()
+
+
+def _divergence(scores: torch.Tensor, teacher: WordClassifier, batch: Batch, held: torch.Tensor) -> torch.Tensor:
+    """Mean over all words of the batch, those that are not held counting nothing."""
+    with torch.no_grad():
+        known = word_scores(teacher, batch, str(scores.device)).log_softmax(-1)
+    apart = (known.exp() * (known - scores.log_softmax(-1))).sum(-1)
+    return (apart * held).mean()
 
 
 def word_scores(model: nn.Module, batch: Batch, device: str, ids: np.ndarray | None = None) -> torch.Tensor:

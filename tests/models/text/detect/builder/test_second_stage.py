@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from sottovoce.models.errors import RunError
 from sottovoce.models.text.detect.builder import letter_case, noise
 from sottovoce.models.text.detect.builder.corpora import Example, stretches
 from sottovoce.models.text.detect.builder.dev_sets import dev_sets
@@ -71,3 +72,42 @@ def test_training_goes_on_from_the_weights_of_a_tagger(tiny_encoder, tiny_tagger
     with torch.inference_mode():
         logits = model.eval()(ids, torch.ones_like(ids), torch.zeros_like(ids))[0, 1:-1].numpy()
     assert logits.shape == (len(pieced.ids), len(network.names))
+
+
+def test_a_blend_lies_between_both_networks_and_the_cheapest_is_kept(tiny_encoder, tiny_tagger, monkeypatch):
+    torch = pytest.importorskip("torch")
+    from sottovoce.models.text.detect.builder import blend
+    from sottovoce.models.text.detect.builder.transformer import Trained
+
+    model = torch.nn.Linear(2, 1)
+    start = {name: torch.zeros_like(tensor) for name, tensor in model.state_dict().items()}
+    end = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    monkeypatch.setattr(blend, "export", lambda *given: None)
+    costs, said = iter([3.0, 1.0, 2.0]), []
+    trained = Trained(model, [], start=start)
+    share = blend.cheapest_blend(
+        trained, tiny_encoder, 64, [], lambda made: ({}, next(costs)), (0.0, 0.5, 1.0), said.append
+    )
+    assert share == 0.5 and len(said) == 3
+    assert torch.allclose(model.weight, end["weight"] / 2)
+    with pytest.raises(RunError, match=r"train\.start"):
+        blend.cheapest_blend(Trained(model, []), tiny_encoder, 64, [], lambda made: ({}, 0.0), (0.5,), said.append)
+
+
+def test_held_words_pull_towards_the_network_that_training_began_from(
+    tiny_encoder, tiny_tagger, labelled_file, tmp_path
+):
+    from sottovoce.models.text.detect.builder.corpora import corpus_name
+    from sottovoce.models.text.detect.builder.recipe import gather, read_recipe
+    from sottovoce.models.text.detect.builder.transformer import Training, train
+
+    material = gather([labelled_file], read_recipe({}))
+    moved = {}
+    for hold in (0.0, 50.0):
+        options = Training(
+            epochs=1, start=str(tiny_tagger), hold=hold, held=(corpus_name(labelled_file),), keep="last", hide=0.0
+        )
+        trained = train(material, tiny_encoder, options, lambda line: None)
+        now = trained.model.state_dict()
+        moved[hold] = sum(float((now[name] - tensor).square().sum()) for name, tensor in trained.start.items())
+    assert 0 < moved[50.0] < moved[0.0]
