@@ -54,18 +54,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _recipe_values(path: Path | None, assignments: list[str]) -> dict[str, Any]:
-    import yaml
+    from sottovoce.pipelines.yaml_settings import read_assignment, read_mapping
 
-    if path is not None and not path.is_file():
-        raise SettingsError([f"--recipe: {path} is not a file"])
-    values: dict[str, Any] = (yaml.safe_load(path.read_text("utf-8")) or {}) if path else {}
+    values = read_mapping(path, "--recipe") if path else {}
     for assignment in assignments:
-        key, equals, value = assignment.partition("=")
-        if not equals:
-            raise SettingsError([f"--set: {assignment!r} is not KEY=VALUE"])
-        at = values
-        *parents, last = key.split(".")
+        (*parents, last), value = read_assignment(assignment)
+        at: Any = values
         for parent in parents:
             at = at.setdefault(parent, {})
-        at[last] = yaml.safe_load(value)
+            if not isinstance(at, dict):
+                raise SettingsError([f"--set {assignment}: {parent} is a value and holds no settings"])
+        at[last] = value
     return values

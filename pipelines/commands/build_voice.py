@@ -120,15 +120,9 @@ def _hear(args: argparse.Namespace, folder: Path) -> None:
 
 
 def _training(assignments: list[str]) -> Training:
-    import yaml
-
     from sottovoce.models.settings import build
     from sottovoce.models.speech.voice.builder.training import Training
+    from sottovoce.pipelines.yaml_settings import read_assignment
 
-    values = {}
-    for assignment in assignments:
-        key, equals, value = assignment.partition("=")
-        if not equals:
-            raise SettingsError([f"--set: {assignment!r} is not KEY=VALUE"])
-        values[key] = yaml.safe_load(value)
+    values = {".".join(keys): value for keys, value in map(read_assignment, assignments)}
     return build(Training, values, "--set")

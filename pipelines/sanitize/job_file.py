@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -21,6 +20,7 @@ from sottovoce.models.speech.voice import SpeaksFromPhones
 from sottovoce.models.text.detect.labelled_slots import SlotSettings
 from sottovoce.models.text.replace import CountsCorpus
 from sottovoce.pipelines.observe.observing import ObserveSettings
+from sottovoce.pipelines.yaml_settings import read_assignment, read_mapping
 from sottovoce.transforms import sinks
 from sottovoce.transforms.engine.job import AudioSettings, InputSettings
 
@@ -133,7 +133,11 @@ def read_job(
     known = tuple(values)
     # Whoever names a member and gives it options means both, in whatever order they stand: its name comes first.
     ordered = sorted(assignments, key=lambda text: text.partition("=")[0] not in FAMILIES)
-    changes = [("", _read_file(path)), ("", given), *((text, _read_assignment(text, problems)) for text in ordered)]
+    changes = [
+        ("", read_mapping(path, "--config") if path else {}),
+        ("", given),
+        *((text, _read_change(text, problems)) for text in ordered),
+    ]
     named = False
     for assignment, change in changes:
         # Who gives a mapping of sinks, or gives one a share on the command line, names all of them: the others get nothing.
@@ -187,39 +191,16 @@ def sinks_assignment(named: Sequence[str]) -> str:
     return f"sinks={{{', '.join(f'{name}: {share or 1}' for name, _, share in shares)}}}"
 
 
-def _read_file(path: str | None) -> dict[str, Any]:
-    if path is None:
-        return {}
-    try:
-        values = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SettingsError([f"--config {path}: {error.strerror}; expected a YAML file"]) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
-        what = "not UTF-8" if isinstance(error, UnicodeDecodeError) else "not YAML"
-        raise SettingsError([f"--config {path}{line}: {what}"]) from None
-    if values is None:
-        return {}
-    if not isinstance(values, dict):
-        raise SettingsError([f"--config {path}: expected a mapping at the top"])
-    return values
-
-
-def _read_assignment(assignment: str, problems: list[str]) -> dict[str, Any]:
+def _read_change(assignment: str, problems: list[str]) -> dict[str, Any]:
     """'slice.min_seconds=2' -> {'slice': {'min_seconds': 2}}."""
-    path, equals, text = assignment.partition("=")
-    if not equals or not path:
-        problems.append(f"--set {assignment}: expected key=value, such as slice.min_seconds=2")
-        return {}
     try:
-        value: Any = yaml.safe_load(text)
-    except yaml.YAMLError:
-        problems.append(f"--set {path}: the value is not YAML")
+        keys, value = read_assignment(assignment)
+    except SettingsError as error:
+        problems += error.problems
         return {}
-    for key in reversed(path.split(".")):
+    for key in reversed(keys):
         value = {key: value}
-    return value
+    return dict(value)
 
 
 def _merge(into: dict[str, Any], values: Mapping[str, Any], known: Sequence[str], problems: list[str]) -> None:

@@ -6,9 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.launch import TABLE
@@ -16,6 +13,7 @@ from sottovoce.models.ledger.gate import Gate
 from sottovoce.models.settings import Spec, build, read_spec
 from sottovoce.models.training.tasks import task_of
 from sottovoce.models.training.train_settings import TrainSettings
+from sottovoce.pipelines.yaml_settings import read_mapping
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ def read_launch(launch: str) -> Launch:
         if not path.exists():
             known = ", ".join(TABLE)
             raise SettingsError([f"--launch: {launch!r} is not known; allowed: {known}, or a YAML file"])
-    values = _read_mapping(path, "--launch")
+    values = read_mapping(path, "--launch")
     unknown = [key for key in values if key not in ("launch", "gate")]
     if unknown:
         raise SettingsError([f"--launch {path}: {key}: unknown key; allowed: launch, gate" for key in unknown])
@@ -61,17 +59,5 @@ def read_launch(launch: str) -> Launch:
 
 
 def _read_settings(path: str) -> tuple[str, TrainSettings]:
-    settings = build(TrainSettings, _read_mapping(Path(path), "train.yaml"), "train")
+    settings = build(TrainSettings, read_mapping(path, "train.yaml"), "train")
     return Path(path).read_text(encoding="utf-8"), settings
-
-
-def _read_mapping(path: Path, what: str) -> dict[str, Any]:
-    try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SettingsError([f"{what} {path}: {error.strerror}; expected a YAML file"]) from None
-    except (yaml.YAMLError, UnicodeDecodeError):
-        raise SettingsError([f"{what} {path}: not YAML"]) from None
-    if not isinstance(values, dict):
-        raise SettingsError([f"{what} {path}: expected a mapping at the top"])
-    return values

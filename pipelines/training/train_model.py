@@ -10,8 +10,6 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from sottovoce.models.errors import RunError, SettingsError
 from sottovoce.models.ledger.book import faults_of, from_json
 from sottovoce.models.ledger.gate import unbounded_replacement
@@ -34,6 +32,7 @@ from sottovoce.pipelines.training.count_model import count_model
 from sottovoce.pipelines.training.curves import Curves
 from sottovoce.pipelines.training.speaker_charges import charge_by_hand
 from sottovoce.pipelines.training.training_places import TrainingPlaces
+from sottovoce.pipelines.yaml_settings import read_mapping
 
 NOISE_ON = {
     "cpu": "AES-256 counter stream keyed by step and device from a fresh key of this training, Box-Muller normals",
@@ -168,15 +167,7 @@ class _Book:
 
 
 def read_settings(path: str) -> TrainSettings:
-    try:
-        values = yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}
-    except OSError as error:
-        raise SettingsError([f"--config {path}: {error.strerror}"]) from None
-    except yaml.YAMLError:
-        raise SettingsError([f"--config {path}: not a YAML file"]) from None
-    if not isinstance(values, dict):
-        raise SettingsError([f"--config {path}: expected a mapping of settings"])
-    settings = build(TrainSettings, values, "train")
+    settings = build(TrainSettings, read_mapping(path, "--config"), "train")
     settings.member.make()
     return settings
 
