@@ -43,7 +43,7 @@ def server():
 
     asked = []
     serving = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=serving.serve_forever, daemon=True)
+    thread = threading.Thread(target=serving.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     Handler.asked, Handler.address = asked, f"http://127.0.0.1:{serving.server_port}/v1"
     yield Handler
