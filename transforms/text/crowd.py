@@ -18,7 +18,7 @@ from sottovoce.models.records import Utterance
 from sottovoce.models.settings import Spec
 from sottovoce.models.text.replace.private_counts import CountSettings, Pair, noisy_count
 from sottovoce.models.text.rewrite import Count, ReleasesTemplates
-from sottovoce.models.text.rewrite.release import VALUES, Said, added, chosen, filled, said_of, values_in
+from sottovoce.models.text.rewrite.release import VALUES, Said, added, chosen, filled, keep, said_of, values_in
 from sottovoce.transforms.engine import members
 from sottovoce.transforms.engine.job import Job
 from sottovoce.transforms.engine.stage import Outputs, Stage, Step
@@ -45,7 +45,7 @@ class ReleaseCrowd(beam.PTransform):
         own = (
             [outputs.passed for outputs in taken.values()]
             | "AllSinks" >> beam.Flatten()
-            | "BySpeaker" >> beam.FlatMap(lambda batch: [(said.speaker, said) for said in batch])
+            | "BySpeaker" >> beam.FlatMap(lambda batch: batch)
             | "BoundEachSpeaker" >> beam.CombinePerKey(_Chosen(crowd.utterances_per_speaker))
         )
         values = own.pipeline | "NoValues" >> beam.Create([{}])
@@ -104,28 +104,28 @@ class _Template(Step):
     def setup(self) -> None:
         members.load(self._spec)
 
-    def one(self, utterance: Utterance) -> Said:
+    def one(self, utterance: Utterance) -> tuple[bytes, Said]:
         return said_of(members.load(self._spec).member, utterance, self._sink, self._secret)
 
 
 class _Chosen(beam.CombineFn):
-    """At most `limit` utterances of one speaker, however many there are: memory stays the same."""
+    """At most `limit` utterances of one speaker, however many there are: never more are held."""
 
     def __init__(self, limit: int):
         self._limit = limit
 
-    def create_accumulator(self) -> list[Said]:
-        return []
+    def create_accumulator(self) -> dict[bytes, bytes]:
+        return {}
 
-    def add_input(self, accumulator: list[Said], said: Said) -> list[Said]:
-        accumulator.append(said)
-        return chosen(accumulator, self._limit) if len(accumulator) > 4 * self._limit else accumulator
+    def add_input(self, accumulator: dict[bytes, bytes], said: Said) -> dict[bytes, bytes]:
+        keep(accumulator, said, self._limit)
+        return accumulator
 
-    def merge_accumulators(self, accumulators: Iterable[list[Said]]) -> list[Said]:
-        return chosen((said for accumulator in accumulators for said in accumulator), self._limit)
+    def merge_accumulators(self, accumulators: Iterable[dict[bytes, bytes]]) -> dict[bytes, bytes]:
+        return dict(chosen((said for own in accumulators for said in own.items()), self._limit))
 
-    def extract_output(self, accumulator: list[Said]) -> list[Said]:
-        return chosen(accumulator, self._limit)
+    def extract_output(self, accumulator: dict[bytes, bytes]) -> list[Said]:
+        return sorted(accumulator.items())
 
 
 def _added(keyed: tuple[bytes, list[Said]], count: str, released: frozenset[Pair]) -> list[tuple[Pair, int]]:

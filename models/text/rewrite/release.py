@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Source, Utterance
@@ -21,21 +21,13 @@ def unit_of(utterance: Utterance) -> tuple[str, str]:
     return ("speaker", utterance.speaker_id) if utterance.speaker_id else ("dialogue", utterance.dialogue_id)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Said:
-    """One utterance as it is counted: whose it is (keyed), a keyed hash of its sort, by which a speaker's utterances are chosen,
-    and what it adds to each count."""
-
-    speaker: bytes
-    sort: bytes
-    adds: dict[str, Pair]
-
-    def __repr__(self) -> str:
-        return "<Said: sensitive>"
+Said = tuple[bytes, bytes]  # a keyed hash of its sort, by which a speaker's utterances are chosen; what it adds, packed
 
 
-def said_of(crowd: ReleasesTemplates, utterance: Utterance, sink: str, secret: Secret) -> Said:
-    """Where an utterance could add several things to a count, as it has several values, the keyed hash chooses one."""
+def said_of(crowd: ReleasesTemplates, utterance: Utterance, sink: str, secret: Secret) -> tuple[bytes, Said]:
+    """Whose the utterance is (keyed), and the utterance as it is counted: a few hundred bytes and no object, since a runner holds
+    K of them for every speaker. Where it could add several things to a count, as it has several values, the keyed hash chooses
+    one."""
     speaker = secret.digest("crowd speaker", *unit_of(utterance))[:16]
     adds = {
         name: min(pairs, key=lambda pair: secret.digest("crowd choice", speaker.hex(), *pair))
@@ -44,24 +36,34 @@ def said_of(crowd: ReleasesTemplates, utterance: Utterance, sink: str, secret: S
         for name, pairs in crowd.adds(utterance, sink).items()
     }
     sort = secret.digest("crowd sort", speaker.hex(), sink, crowd.sort_of(utterance, sink))[:16]
-    return Said(speaker, sort, adds)
+    return speaker, (sort, json.dumps(sorted(adds.items()), ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def adds_of(said: Said) -> dict[str, Pair]:
+    return {name: (kind, value) for name, (kind, value) in json.loads(said[1])}
+
+
+def keep(own: dict[bytes, bytes], said: Said, limit: int) -> None:
+    """Of the utterances of one speaker at most `limit`, each of another sort: a random choice that does not depend on order.
+    One that is let go has `limit` sorts before it, and so has whatever comes of its sort later."""
+    sort, adds = said
+    known = own.get(sort)
+    own[sort] = adds if known is None else min(known, adds)
+    if len(own) > limit:
+        del own[max(own)]
 
 
 def chosen(said: Iterable[Said], limit: int) -> list[Said]:
-    """Of the utterances of one speaker at most `limit`, each of another sort: a random choice that does not depend on order."""
-    by_sort: dict[bytes, Said] = {}
+    own: dict[bytes, bytes] = {}
     for one in said:
-        known = by_sort.get(one.sort)
-        if known is None or sorted(one.adds.items()) < sorted(known.adds.items()):
-            by_sort[one.sort] = one
-    return [by_sort[sort] for sort in sorted(by_sort)[:limit]]
+        keep(own, one, limit)
+    return sorted(own.items())
 
 
 def added(own: Iterable[Said], count: str, released: Collection[Pair]) -> set[Pair]:
     """What a speaker adds to a count: of utterances of which nothing was released before, each thing once."""
-    return {
-        one.adds[count] for one in own if count in one.adds and not any(pair in released for pair in one.adds.values())
-    }
+    every = (adds_of(one) for one in own)
+    return {adds[count] for adds in every if count in adds and not any(pair in released for pair in adds.values())}
 
 
 def filled(crowd: ReleasesTemplates, pair: Pair, weight: float, values: dict, secret: Secret) -> list[Utterance]:
@@ -88,10 +90,10 @@ def release(
 ) -> tuple[list[Utterance], int]:
     """(records for one sink, how many utterances had a template that was released)."""
     said = [said_of(crowd, one, sink, secret) for one in utterances]
-    by_speaker: dict[bytes, list[Said]] = {}
-    for one in said:
-        by_speaker.setdefault(one.speaker, []).append(one)
-    counted = [chosen(own, crowd.utterances_per_speaker) for own in by_speaker.values()]
+    by_speaker: dict[bytes, dict[bytes, bytes]] = {}
+    for speaker, one in said:
+        keep(by_speaker.setdefault(speaker, {}), one, crowd.utterances_per_speaker)
+    counted = [sorted(own.items()) for own in by_speaker.values()]
     released: dict[str, dict[Pair, float]] = {}
     known: set[Pair] = set()
     for count in crowd.counts():
@@ -102,4 +104,4 @@ def release(
     values = values_in(released.pop(VALUES, {}).items())
     templates = {pair: weight for found in released.values() for pair, weight in found.items()}
     records = [one for pair in sorted(templates) for one in filled(crowd, pair, templates[pair], values, secret)]
-    return records, sum(any(pair in templates for pair in one.adds.values()) for one in said)
+    return records, sum(any(pair in templates for pair in adds_of(one).values()) for _, one in said)

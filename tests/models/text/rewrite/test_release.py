@@ -32,8 +32,8 @@ def corpus(draw: random.Random, speakers: int) -> list[tuple[str, Utterance]]:
 def brought(crowd: Crowd, rows: list[tuple[str, Utterance]]) -> dict[bytes, list[Said]]:
     own: dict[bytes, list[Said]] = {}
     for sink, one in rows:
-        said = said_of(crowd, one, sink, SECRET)
-        own.setdefault(said.speaker, []).append(said)
+        speaker, said = said_of(crowd, one, sink, SECRET)
+        own.setdefault(speaker, []).append(said)
     return {who: chosen(said, crowd.utterances_per_speaker) for who, said in own.items()}
 
 
