@@ -18,7 +18,17 @@ from sottovoce.models.records import Utterance
 from sottovoce.models.settings import Spec
 from sottovoce.models.text.replace.private_counts import CountSettings, Pair, noisy_count
 from sottovoce.models.text.rewrite import Count, ReleasesTemplates
-from sottovoce.models.text.rewrite.release import VALUES, Said, added, chosen, filled, keep, said_of, values_in
+from sottovoce.models.text.rewrite.release import (
+    VALUES,
+    WORDS,
+    Said,
+    added,
+    chosen,
+    filled,
+    keep,
+    lists_in,
+    said_of,
+)
 from sottovoce.transforms.engine import members
 from sottovoce.transforms.engine.job import Job
 from sottovoce.transforms.engine.stage import Outputs, Stage, Step
@@ -48,27 +58,28 @@ class ReleaseCrowd(beam.PTransform):
             | "BySpeaker" >> beam.FlatMap(lambda batch: batch)
             | "BoundEachSpeaker" >> beam.CombinePerKey(_Chosen(crowd.utterances_per_speaker))
         )
-        values = own.pipeline | "NoValues" >> beam.Create([{}])
+        nothing = own.pipeline | "NothingYet" >> beam.Create([], reshuffle=False)
         released: list[beam.PCollection] = []
         templates: list[beam.PCollection] = []
+        lists: list[beam.PCollection] = []
         for count in crowd.counts():
-            before = released or [own.pipeline | "NothingYet" >> beam.Create([], reshuffle=False)]
             known = (
-                before
+                (released or [nothing])
                 | f"Before {count.name}" >> beam.Flatten()
                 | f"Known {count.name}" >> beam.CombineGlobally(_Keys())
             )
             added = own | f"Added {count.name}" >> beam.FlatMap(_added, count.name, beam.pvalue.AsSingleton(known))
             released.append(self._released(added, count))
-            if count.name == VALUES:
-                values = released[-1] | "GatherValues" >> beam.CombineGlobally(_Lists())
-            else:
+            if count.name != VALUES:
                 templates.append(released[-1])
+            if count.name in (VALUES, WORDS):
+                lists.append(released[-1])
+        known_lists = (lists or [nothing]) | "AllLists" >> beam.Flatten() | "Gather" >> beam.CombineGlobally(_Lists())
         filled = (
             templates
             | "AllRungs" >> beam.Flatten()
             | "Spread" >> beam.Reshuffle()
-            | "Fill" >> beam.ParDo(_Fill(job), beam.pvalue.AsSingleton(values)).with_outputs(*job.sinks)
+            | "Fill" >> beam.ParDo(_Fill(job), beam.pvalue.AsSingleton(known_lists)).with_outputs(*job.sinks)
         )
         return {sink: outputs._replace(passed=filled[sink]) for sink, outputs in taken.items()}
 
@@ -149,7 +160,7 @@ def _kept(keyed: tuple[int, Iterable[list[Weighed]]], place: str, nonce: str) ->
 
 
 class _Fill(beam.DoFn):
-    """(pair, weight) and the released values -> batches of records for the sink of the pair."""
+    """(pair, weight) and the released lists -> batches of records for the sink of the pair."""
 
     def __init__(self, job: Job):
         self._spec, self._secret, self._size = job.rewrite, job.secret, job.input.records_per_batch
@@ -157,10 +168,10 @@ class _Fill(beam.DoFn):
     def setup(self) -> None:
         members.load(self._spec)
 
-    def process(self, weighed: Weighed, values: dict[str, dict[str, float]]) -> Iterator[Any]:
+    def process(self, weighed: Weighed, lists: dict[str, dict[str, float]]) -> Iterator[Any]:
         ((kind, template), weight), loaded = weighed, members.load(self._spec)
         with loaded.lock:
-            records = filled(loaded.member, (kind, template), weight, values, self._secret)
+            records = filled(loaded.member, (kind, template), weight, lists, self._secret)
         sink = kind.partition("/")[2]
         for begin in range(0, len(records), self._size):
             yield beam.pvalue.TaggedOutput(sink, records[begin : begin + self._size])
@@ -193,4 +204,4 @@ class _Lists(beam.CombineFn):
         return [item for accumulator in accumulators for item in accumulator]
 
     def extract_output(self, accumulator: list[Weighed]) -> dict[str, dict[str, float]]:
-        return values_in(accumulator)
+        return lists_in(accumulator)

@@ -42,13 +42,13 @@ from sottovoce.models.text.rewrite import Count, ReleasesTemplates
 from sottovoce.models.text.rewrite import template as templates
 from sottovoce.models.text.rewrite.fill import Filler
 from sottovoce.models.text.rewrite.ladder import Noise, counts_of
-from sottovoce.models.text.rewrite.release import VALUES
+from sottovoce.models.text.rewrite.release import VALUES, WORDS
 from sottovoce.models.text.rewrite.template import Rung
 
 RUNGS = get_args(Rung)
-ORDER = ("said", "full", "common", VALUES, "skeleton")
-# A skeleton is no sentence: it teaches what somebody wants, and would spoil a model of how people talk.
-WITHOUT_SKELETONS = ("stt_lm", "stt_am")
+ORDER = ("said", "full", "common", VALUES, "skeleton", WORDS)
+# A skeleton and single words are no sentence: they teach what somebody wants, and would spoil a model of how people talk.
+NO_SENTENCES, ONLY_SENTENCES = ("skeleton", WORDS), ("stt_lm", "stt_am")
 SINGLE = ("stt_lm", "slu")
 
 NOT_PROTECTED = (
@@ -108,7 +108,14 @@ class Crowd(ReleasesTemplates):
                 found[name] = [
                     (f"{VALUES}/{slot}", value) for slot, value in sorted(set(templates.values_of(utterance)))
                 ]
-            elif name != "skeleton" or sink not in WITHOUT_SKELETONS:
+            elif name in NO_SENTENCES and sink in ONLY_SENTENCES:
+                continue
+            elif name == WORDS:
+                words = templates.words_of(templates.pieces_of(utterance))
+                found[name] = [
+                    (f"{name}/{sink}", templates.to_key([word], intent, utterance.language)) for word in words
+                ]
+            else:
                 kept = templates.on_rung(templates.pieces_of(utterance, as_said=name == "said"), name)
                 found[name] = [(f"{name}/{sink}", templates.to_key(kept, intent, utterance.language))] if kept else []
         return {name: pairs for name, pairs in found.items() if pairs}
@@ -120,6 +127,8 @@ class Crowd(ReleasesTemplates):
 
     def fill(self, template: Pair, values: Mapping[str, Mapping[str, float]], draws: Draws) -> Utterance | None:
         pieces, intent, language = templates.from_key(template[1])
+        if template[0].startswith(f"{WORDS}/"):
+            pieces = [self._filler(values).together(str(pieces[0]), templates.to_key((), intent, language), draws)]
         text, slots = self._filler(values).fill(pieces, draws, language, any_words=template[0].endswith("/slu"))
         if not text:
             return None

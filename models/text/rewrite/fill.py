@@ -23,6 +23,7 @@ from sottovoce.models.text.rewrite.template import FUNCTION_WORDS, Gap, Piece, c
 
 OF_THE_CROWD = 0.5  # how often a gap that may be filled either way gets a value that a crowd said
 LONGEST_VALUE = 3
+WORDS_TOGETHER = 3  # of an intent, where single words were released: chosen among 1, 3, 6 on the validation set of ATIS
 # Of these types a value has no list but a shape; each is drawn anew in the shape of one that nobody has.
 SHAPES = {
     "PHONE": "oh seven seven one two three four five six",
@@ -42,11 +43,11 @@ WRITTEN = {
     "AMOUNT": "20",
 }
 
-Values = Mapping[str, Mapping[str, float]]  # slot -> value -> weight
+Values = Mapping[str, Mapping[str, float]]  # slot -> value -> weight, and `release.lists_in` says of which words
 
 
 class Filler:
-    """`values`: what was released of the slots of this corpus."""
+    """`values`: what was released of the slots of this corpus, and of the single words of its intents."""
 
     def __init__(self, values: Values):
         self._values = {slot: ListDistribution(weights) for slot, weights in values.items() if weights}
@@ -68,6 +69,11 @@ class Filler:
             words.append(word)
             at += len(word) + 1
         return " ".join(words), tuple(slots)
+
+    def together(self, word: str, intent: str, draws: Draws) -> str:
+        """A word that was released for itself, with others of its intent: what learns from it sees them side by side."""
+        others = self._values[intent]
+        return " ".join((word, *(others.draw(draws) for _ in range(WORDS_TOGETHER - 1))))
 
     def _value(self, gap: Gap, draws: Draws, language: str | None, any_words: bool) -> str:
         own = self._values.get(gap.slot)

@@ -12,8 +12,10 @@ from sottovoce.models.records import Source, Utterance
 from sottovoce.models.text.replace.distribution import Draws
 from sottovoce.models.text.replace.private_counts import Pair, gather, noisy_count
 from sottovoce.models.text.rewrite import ReleasesTemplates
+from sottovoce.models.text.rewrite.template import from_key, to_key
 
 VALUES = "values"  # the count whose pairs are values of slots, and not templates
+WORDS = "words"  # the count whose templates are single words, which are said together with others of their intent
 
 
 def unit_of(utterance: Utterance) -> tuple[str, str]:
@@ -66,13 +68,13 @@ def added(own: Iterable[Said], count: str, released: Collection[Pair]) -> set[Pa
     return {adds[count] for adds in every if count in adds and not any(pair in released for pair in adds.values())}
 
 
-def filled(crowd: ReleasesTemplates, pair: Pair, weight: float, values: dict, secret: Secret) -> list[Utterance]:
+def filled(crowd: ReleasesTemplates, pair: Pair, weight: float, lists: dict, secret: Secret) -> list[Utterance]:
     """The records of one released template: each with a keyed name, belonging to nobody."""
     kind, template = pair
     rung = kind.partition("/")[0]
     records = []
     for number in range(min(int(weight), crowd.copies)):
-        record = crowd.fill(pair, values, Draws(secret, "crowd", kind, template, number))
+        record = crowd.fill(pair, lists, Draws(secret, "crowd", kind, template, number))
         if record is None:
             break
         name = secret.token("crowd record", kind, template, number)
@@ -80,9 +82,17 @@ def filled(crowd: ReleasesTemplates, pair: Pair, weight: float, values: dict, se
     return records
 
 
-def values_in(released: Iterable[tuple[Pair, float]]) -> dict[str, dict[str, float]]:
-    """Slot -> value -> weight, of what was released on the count of values."""
-    return gather(((kind.partition("/")[2], value), weight) for (kind, value), weight in released)
+def lists_in(released: Iterable[tuple[Pair, float]]) -> dict[str, dict[str, float]]:
+    """Of what was released of values and of words: slot -> value -> weight, intent and language -> word -> weight."""
+    return gather((_listed(kind, value), weight) for (kind, value), weight in released)
+
+
+def _listed(kind: str, value: str) -> Pair:
+    count, _, slot = kind.partition("/")
+    if count == VALUES:
+        return slot, value
+    (word,), intent, language = from_key(value)
+    return to_key((), intent, language), str(word)
 
 
 def release(
@@ -101,7 +111,8 @@ def release(
         weighed = ((pair, noisy_count(pair, size, count.settings, secret, nonce)) for pair, size in counts.items())
         released[count.name] = {pair: weight for pair, weight in weighed if weight is not None}
         known |= released[count.name].keys()
-    values = values_in(released.pop(VALUES, {}).items())
+    lists = lists_in(item for name in (VALUES, WORDS) for item in released.get(name, {}).items())
+    released.pop(VALUES, None)
     templates = {pair: weight for found in released.values() for pair, weight in found.items()}
-    records = [one for pair in sorted(templates) for one in filled(crowd, pair, templates[pair], values, secret)]
+    records = [one for pair in sorted(templates) for one in filled(crowd, pair, templates[pair], lists, secret)]
     return records, sum(any(pair in templates for pair in adds_of(one).values()) for _, one in said)

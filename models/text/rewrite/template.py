@@ -6,7 +6,8 @@ rare, the next rung of the ladder keeps less of it:
 * `said`: labelled slots keep their values, unless a detector marked more in them than a time;
 * `full`: every word outside the gaps, in lower case;
 * `common`: words outside a public list of common words become gaps as well, and leave nothing behind;
-* `skeleton`: the gaps, and of the common words those that carry meaning.
+* `skeleton`: the gaps, and of the common words those that carry meaning;
+* `words`: one word of it that carries meaning, common or not.
 
 Each rung is a function of the one utterance and of public lists, so it may be chosen freely: what is paid for is the count.
 """
@@ -25,7 +26,7 @@ from sottovoce.models.errors import Refusal
 from sottovoce.models.records import Utterance
 from sottovoce.models.text.words import read_words
 
-Rung = Literal["said", "full", "common", "skeleton"]
+Rung = Literal["said", "full", "common", "skeleton", "words"]
 
 # Words that say little of what somebody wants: the skeleton leaves them out.
 _FUNCTION_WORDS = (
@@ -129,6 +130,10 @@ def _skeleton(pieces: Sequence[Piece]) -> list[Piece]:
     words = sorted({piece for piece in kept if isinstance(piece, str)})
     gaps = sorted({piece for piece in kept if isinstance(piece, Gap)}, key=lambda gap: (gap.slot, gap.type, gap.said))
     return [*words, *gaps]
+
+
+def words_of(pieces: Sequence[Piece]) -> list[str]:
+    return sorted({piece for piece in pieces if isinstance(piece, str) and piece not in FUNCTION_WORDS})
 
 
 _RUNGS: dict[str, Callable[[Sequence[Piece]], list[Piece]]] = {

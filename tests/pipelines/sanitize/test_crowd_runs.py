@@ -85,6 +85,10 @@ def test_card_and_report_say_what_was_done_to_the_texts(run):
     assert "Only templates that enough different speakers said" in " ".join(card.split())
     assert "found and replaced" not in card and "Voices were changed" not in card
     assert "published as it was said" not in report
+    (entry,) = [
+        one for one in json.loads((run[0] / "ledger.json").read_text())["mechanisms"] if "slots" in one["mechanism"]
+    ]
+    assert "misses are published" not in str(entry) and "goes out only where enough" in str(entry)
 
 
 def test_a_corpus_too_small_for_any_crowd_is_committed_empty_and_says_so(tmp_path):
