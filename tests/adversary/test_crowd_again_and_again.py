@@ -68,7 +68,7 @@ def tells(counts: list[float | None]) -> bool:
     return bool(seen) and sum(seen) / len(seen) > OTHERS + 0.5
 
 
-def hits(nights: int, budget: float, tries: int = 60) -> int:
+def attack(nights: int, budget: float, tries: int = 60) -> int:
     """How often an attacker is right of 2 `tries`, half of them with her, who has `budget` to spend."""
     spend = CountSettings(EPSILON, DELTA, "laplace", 1)
     right = 0
@@ -92,12 +92,12 @@ def no_more_than_epsilon(right: int, epsilon: float, tries: int = 60) -> bool:
 
 
 def test_a_night_after_the_other_tells_of_her_where_nothing_is_charged():
-    assert not no_more_than_epsilon(hits(100, math.inf), EPSILON)
+    assert not no_more_than_epsilon(attack(100, math.inf), EPSILON)
 
 
 def test_over_all_nights_she_spends_her_budget_and_no_more():
-    assert no_more_than_epsilon(hits(100, EPSILON), EPSILON)
-    assert no_more_than_epsilon(hits(100, 2 * EPSILON), 2 * EPSILON)
+    assert no_more_than_epsilon(attack(100, EPSILON), EPSILON)
+    assert no_more_than_epsilon(attack(100, 2 * EPSILON), 2 * EPSILON)
 
 
 def two_outputs(nonces: tuple[str, str]) -> set[str]:

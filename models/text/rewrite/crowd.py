@@ -1,12 +1,13 @@
 """Crowd release: a template goes out only if enough different speakers said it, under differential privacy for the speaker.
 
 An utterance becomes a template (`template.py`). What is released is which templates there are, with noisy counts of their
-speakers; their gaps are filled from public lists and from slot values that were counted in the same way (`fill.py`).
+speakers; their gaps are filled from public lists and from slot values that were counted in the same way, and single words are
+said together with others of their intent that were released (`fill.py`).
 
 Theorem. Let a speaker be all records under one speaker id (where there is none: of one dialogue). Then all records of all sinks
 together are (epsilon, delta)-differentially private for adding or removing a speaker with everything they said.
 
-Proof. (1) Which template and which values an utterance may add to a count depends on that utterance, its speaker id and public
+Proof. (1) Which template, values and words an utterance may add to a count depends on that utterance, its speaker id and public
 lists alone (detectors are given each text by itself), and a keyed hash chooses one for each count. Of all that a speaker said in
 all sinks a keyed hash chooses K utterances of different sorts (`full` templates), which depends on what they said alone. So the
 speaker brings at most K utterances, which add at most one thing to each count, and a thing that several of them add counts once.
