@@ -1,15 +1,15 @@
 """What privacy costs in time: seconds per step as ratios to plain Adam, measured in turn in one run.
 
-    OMP_NUM_THREADS=1 python benchmarks/training.py [--models clc bert lstm turns "conv, layer" ...] [--rounds 9]
+    OMP_NUM_THREADS=1 python benchmarks/training.py [--models clc bert lstm turns "conv, layer" ...] [--rounds 9] [--rows 32]
                                                     [--no-opacus] [--no-processes] [--compiled]
 
 Models at their own size (`training_cases.py`): sentences of 16 words with SNIPS' schema, lines of 16 words of 8000, dialogues of
-8 turns, slices of 2 s; 32 rows a step. All variants use the same fused Adam and include their noise. The first row of each table
-is what one would write without privacy: with torch's own nn.LSTM, in two processes with DistributedDataParallel. Variants take
-turns step by step, so that a busy moment hits all alike: the ratio of the least CPU seconds is what an idle machine would show,
-the median over the rounds of each round's own ratio is what this one did. CPU seconds are those of one process, with all its
-threads. sound plays 8 devices one after the other in the first table; in the second each of 2 processes over gloo is one device
-with 32 rows. --compiled adds plain and sound steps under torch.compile, which takes a C++ compiler.
+8 turns, slices of 2 s; `--rows` of them a step. All variants use the same fused Adam and include their noise. The first row of
+each table is what one would write without privacy: with torch's own nn.LSTM, in two processes with DistributedDataParallel.
+Variants take turns step by step, so that a busy moment hits all alike: the ratio of the least CPU seconds is what an idle machine
+would show, the median over the rounds of each round's own ratio is what this one did. CPU seconds are those of one process, with
+all its threads. sound plays 8 devices one after the other in the first table; in the second each of 2 processes over gloo is one
+device with as many rows. --compiled adds plain and sound steps under torch.compile, which takes a C++ compiler.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from training_cases import CASES, Case, TorchLstm
 
 from sottovoce.models.randomness import Secret
 from sottovoce.models.training.batches import AnyBatch
-from sottovoce.models.training.loop.processes import Processes, join
+from sottovoce.models.training.loop.processes import Processes, join, keep_memory
 from sottovoce.models.training.privacy.edp import Workbench, gradient_of_step
 from sottovoce.models.training.privacy.flat import FlatGradients
 from sottovoce.models.training.privacy.noise import NoiseSource
@@ -36,7 +36,6 @@ from sottovoce.models.training.privacy.plan import make_plan
 from sottovoce.models.training.privacy.sampling import Sampler
 from sottovoce.models.training.train_settings import TrainSettings
 
-ROWS = 32
 HEADER = "| model | {} | least CPU s | ratio | ratio by round, CPU | ratio by round, clock |\n|---|---|---|---|---|---|"
 
 
@@ -79,10 +78,10 @@ def private_step(
     return step
 
 
-def variants(case: Case, with_opacus: bool, compiled: bool) -> dict[str, Callable[[int], None]]:
-    alone, rows = Processes(0, 1, torch.device("cpu")), case.rows(ROWS)
+def variants(case: Case, count: int, with_opacus: bool, compiled: bool) -> dict[str, Callable[[int], None]]:
+    alone, rows = Processes(0, 1, torch.device("cpu")), case.rows(count)
     batch = case.task.collate(rows)
-    base = TrainSettings(z0=1.0, batch_size=ROWS, n_micro=8, sampling="shuffle", delta=1e-3)
+    base = TrainSettings(z0=1.0, batch_size=count, n_micro=8, sampling="shuffle", delta=1e-3)
     steps = {"plain": plain_step(case.with_lstms_of(TorchLstm), batch)}
     if not case.member.mixes_rows:
         steps["sound, 8 micro-batches"] = private_step(case, rows, base, alone)
@@ -123,15 +122,15 @@ def show(model: str, measured: dict[str, list[tuple[float, float]]]) -> None:
         print(f"| {model} | {variant} | {' | '.join(cells)} |", flush=True)
 
 
-def two_processes(rank: int, port: int, name: str, rounds: int) -> None:
+def two_processes(rank: int, port: int, name: str, count: int, rounds: int) -> None:
     torch.set_num_threads(1)
     os.environ.update(RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
     who, case = join("cpu"), CASES[name]
-    rows = case.rows(2 * ROWS)
-    base = TrainSettings(z0=1.0, batch_size=2 * ROWS, n_micro=2, sampling="shuffle", delta=1e-3)
+    rows = case.rows(2 * count)
+    base = TrainSettings(z0=1.0, batch_size=2 * count, n_micro=2, sampling="shuffle", delta=1e-3)
     plain = nn.parallel.DistributedDataParallel(case.with_lstms_of(TorchLstm))
     steps = {
-        "plain DDP": plain_step(plain, case.task.collate(rows[rank * ROWS : (rank + 1) * ROWS])),
+        "plain DDP": plain_step(plain, case.task.collate(rows[rank * count : (rank + 1) * count])),
         "sound": private_step(case, rows, base, who),
         "per_example": private_step(case, rows, replace(base, mode="per_example"), who),
     }
@@ -145,14 +144,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", nargs="+", choices=list(CASES), default=list(CASES))
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--rows", type=int, default=32, help="of a step, of each process (32)")
     parser.add_argument("--no-opacus", action="store_true", help="leave Opacus out (it needs seconds a step)")
     parser.add_argument("--no-processes", action="store_true", help="leave the two processes out")
     parser.add_argument("--compiled", action="store_true", help="steps under torch.compile as well")
     args = parser.parse_args()
     torch.set_num_threads(1)
+    keep_memory()  # as every training does; plain steps gain by it as well
     print(HEADER.format("variant"))
     for name in args.models:
-        show(name, measure(variants(CASES[name], not args.no_opacus, args.compiled), args.rounds))
+        show(name, measure(variants(CASES[name], args.rows, not args.no_opacus, args.compiled), args.rounds))
     if args.no_processes:
         return
     print("\n" + HEADER.format("2 processes"))
@@ -162,7 +163,7 @@ def main() -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        torch.multiprocessing.spawn(two_processes, (port, name, args.rounds), nprocs=2)
+        torch.multiprocessing.spawn(two_processes, (port, name, args.rows, args.rounds), nprocs=2)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ are used: a copy of all gradients would cost as much as the noise.
 
 from __future__ import annotations
 
+import ctypes
 import os
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 NO_AMX = "AVX512_CORE_FP16"
+GLIBC_KEEPS = {-1: 1 << 30, -2: 1 << 26, -3: 1 << 25}  # M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD at its largest
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ def join(device: str = "auto") -> Processes:
     """Alone, or as torchrun started us: nccl between GPUs, gloo between CPUs."""
     # Some virtual machines announce AMX and end the process that uses it. Read once, before torch multiplies anything.
     os.environ.setdefault("ONEDNN_MAX_CPU_ISA", NO_AMX)
+    keep_memory()
     rank, count = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
     use_gpu = device == "cuda" or (device == "auto" and torch.cuda.is_available())
     place = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))) if use_gpu else torch.device("cpu")
@@ -80,3 +83,12 @@ def join(device: str = "auto") -> Processes:
     if count > 1 and not dist.is_initialized():
         dist.init_process_group("nccl" if use_gpu else "gloo")
     return Processes(rank, count, place)
+
+
+def keep_memory() -> None:
+    """What a step frees serves the next one. glibc hands large pieces back to the system, and having their pages brought in
+    again took as long as what was computed in them."""
+    set_option = getattr(ctypes.CDLL(None), "mallopt", None)  # another library has its own ways
+    if set_option is not None:
+        for option, size in GLIBC_KEEPS.items():
+            set_option(option, size)

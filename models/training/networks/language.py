@@ -38,8 +38,8 @@ class LanguageNetwork(nn.Module):
         """[rows, places]: zero where a line has ended."""
         scores = self.scores(batch)
         scores = scores.float() if scores.dtype == torch.bfloat16 else scores
-        found = nn.functional.cross_entropy(scores.transpose(1, 2), batch["targets"], reduction="none")
-        return found * batch.inside("targets")
+        found = nn.functional.cross_entropy(scores.flatten(0, 1), batch["targets"].flatten(), reduction="none")
+        return found.view_as(batch["targets"]) * batch.inside("targets")
 
     def forward(self, batch: NamedBatch) -> Tensor:
         return self.losses(batch).sum(-1) / batch.lengths["targets"]

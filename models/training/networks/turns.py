@@ -76,7 +76,8 @@ class TurnsNetwork(nn.Module):
         scores = scores.float() if scores.dtype == torch.bfloat16 else scores
         known = batch["targets"] > 0
         wanted = (batch["targets"] - 1).clamp_min(0)
-        return nn.functional.cross_entropy(scores.transpose(1, 2), wanted, reduction="none") * known
+        found = nn.functional.cross_entropy(scores.flatten(0, 1), wanted.flatten(), reduction="none")
+        return found.view_as(wanted) * known
 
     def forward(self, batch: NamedBatch) -> Tensor:
         return self.losses(batch).sum(-1) / (batch["targets"] > 0).sum(-1).clamp_min(1)

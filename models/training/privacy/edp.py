@@ -61,7 +61,10 @@ class Workbench:
 
     def seed_dropout(self, step: int, part: int) -> None:
         """A repeated step drops the same units, so it repeats exactly. No privacy rests on this draw."""
-        torch.manual_seed(int.from_bytes(self.key.digest("dropout", step, part)[:8], "big") >> 1)
+        seed = int.from_bytes(self.key.digest("dropout", step, part)[:8], "big") >> 1
+        if self.processes.device.type == "cuda":
+            torch.cuda.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed writes a stack down each time, for a millisecond
 
     def autocast(self) -> torch.autocast:
         mixed = self.plan.settings.mixed_precision

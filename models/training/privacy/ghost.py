@@ -54,7 +54,10 @@ def clip_per_unit(
         gradients = torch.autograd.grad(
             (losses * batch.weights).sum(), [call.output for call in calls], allow_unused=True
         )
-    with torch.autocast(losses.device.type, enabled=False):  # what bounds the norm is computed in full precision
+    with (
+        torch.no_grad(),
+        torch.autocast(losses.device.type, enabled=False),
+    ):  # what bounds the norm is computed in full precision
         factors = _factors(calls, gradients, names, len(batch), rows_per_unit)
         squares = [factor.square_norms() / (scale[name] ** 2 if scale else 1.0) for name, factor in factors.items()]
         norms = torch.stack(squares).sum(0).sqrt()  # upper bounds, in double precision

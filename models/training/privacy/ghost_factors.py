@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import torch
@@ -69,23 +70,22 @@ class Lookup:
     b: Tensor
     rows: int
 
+    @cached_property
+    def _summed(self) -> tuple[Tensor, Tensor, Tensor]:
+        """(unit, id, sum of its b) of each id that a unit has: what is added, so that sums that cancel need no bound."""
+        whose = torch.arange(len(self.ids), device=self.ids.device).unsqueeze(1)
+        pairs, place = torch.unique(self.ids + self.rows * whose, return_inverse=True)
+        sums = self.b.new_zeros(len(pairs), self.b.shape[2]).index_add_(0, place.flatten(), self.b.flatten(0, 1))
+        return pairs // self.rows, pairs % self.rows, sums
+
     def square_norms(self) -> Tensor:
-        places, width = self.ids.shape[1], self.b.shape[2]
-        if places * places > self.rows * width:
-            units = len(self.ids)
-            shifted = self.ids + self.rows * torch.arange(units, device=self.ids.device).unsqueeze(1)
-            table = self.b.new_zeros(units * self.rows, width).index_add_(0, shifted.flatten(), self.b.flatten(0, 1))
-            error = gamma(places, self.b) * place_lengths(self.b).sum(1)
-            return (lengths(table.view(units, -1)) + 2 * error).square()
-        same = self.ids.unsqueeze(1) == self.ids.unsqueeze(2)
-        gram = torch.bmm(self.b, self.b.mT)
-        mass = diagonal_lengths(gram, width).sum(1)
-        square = gram.mul_(same).sum((1, 2), dtype=torch.float64)
-        square += gamma(width + 4, self.b) * mass.square() + places * places * width * tiny(self.b)
-        return (square.clamp_min_(0).sqrt_() + gamma(places, self.b) * mass).square()
+        units, _, sums = self._summed
+        squares = place_lengths(sums.unsqueeze(0))[0].square()
+        return squares.new_zeros(len(self.ids)).index_add_(0, units, squares)
 
     def add_weighted(self, weights: Tensor, total: Tensor) -> None:
-        total.index_add_(0, self.ids.flatten(), (self.b * weights[:, None, None]).flatten(0, 1))
+        units, ids, sums = self._summed
+        total.index_add_(0, ids, sums * weights[units].unsqueeze(1))
 
     def joined(self, other: Lookup) -> Lookup:
         return Lookup(torch.cat([self.ids, other.ids], 1), torch.cat([self.b, other.b], 1), self.rows)

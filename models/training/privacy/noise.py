@@ -34,13 +34,15 @@ class NoiseSource:
 
     def __init__(self, key: Secret, size: int, device: torch.device, purpose: str = "noise"):
         self._key, self._size, self._device, self._purpose = key, size, device, purpose
+        self._desk: Desk | None = None
 
     def draw(self, step: int, part: int) -> Iterator[tuple[int, Tensor]]:
         """(place, standard normals from there on) for one step and one device; the next piece overwrites the last one."""
         key = self._key.digest(self._purpose, step, part)
         further = _keystream(self._key.digest("further bits", self._purpose, step, part))
         if self._device.type == "cpu":
-            yield from _stream(self._size, key, further)
+            self._desk = self._desk or Desk(self._size)  # one for all steps: fresh memory costs as much as its bits
+            yield from _stream(self._size, key, further, self._desk)
         else:
             yield 0, _on_device(self._size, key, further, self._device)
 
@@ -53,20 +55,26 @@ def _keystream(key: bytes) -> Callable[[], int]:
     return lambda: int.from_bytes(stream.update(bytes(MORE_BITS // 8)), "big")
 
 
-def _stream(size: int, key: bytes, further: Callable[[], int]) -> Iterator[tuple[int, Tensor]]:
+class Desk:
+    """Memory that a piece of noise is made in."""
+
+    def __init__(self, size: int):
+        self.half = half = min(CHUNK, size + size % 2) // 2
+        self.raw, self.zeros = bytearray(8 * half + 15), memoryview(bytes(8 * half))
+        self.words, self.normals = np.frombuffer(self.raw, dtype=np.uint32, count=2 * half), torch.empty(2 * half)
+
+
+def _stream(size: int, key: bytes, further: Callable[[], int], desk: Desk) -> Iterator[tuple[int, Tensor]]:
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     from sottovoce.models.training.privacy.normals import normals_of  # compiles on first use: for about two seconds
 
     stream = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
-    half = min(CHUNK, size + size % 2) // 2
-    raw, zeros = bytearray(8 * half + 15), memoryview(bytes(8 * half))
-    words, normals = np.frombuffer(raw, dtype=np.uint32, count=2 * half), torch.empty(2 * half)
-    for begin in range(0, size, 2 * half):
-        stream.update_into(zeros, raw)
-        if normals_of(words, normals.numpy()) < 1 << MIN_BITS:
-            _mend_tail(words, normals.numpy(), further)
-        yield begin, normals[: size - begin]
+    for begin in range(0, size, 2 * desk.half):
+        stream.update_into(desk.zeros, desk.raw)
+        if normals_of(desk.words, desk.normals.numpy()) < 1 << MIN_BITS:
+            _mend_tail(desk.words, desk.normals.numpy(), further)
+        yield begin, desk.normals[: size - begin]
 
 
 def _mend_tail(words: np.ndarray, normals: np.ndarray, further: Callable[[], int]) -> None:

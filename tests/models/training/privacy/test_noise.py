@@ -48,7 +48,7 @@ def test_exceedances_are_those_of_a_normal(made):
     """|pair|^2 / 2 is exponential: what lies beyond 16 ln 2, where further bits begin, is so again. About 64 of 2^22."""
     size, key = 1 << 23, KEY.digest("tail")
     if made == "on a CPU":
-        pairs = [n.clone().view(2, -1) for _, n in noise._stream(size, key, further_of(1))]
+        pairs = [n.clone().view(2, -1) for _, n in noise._stream(size, key, further_of(1), noise.Desk(size))]
     else:
         pairs = [noise._on_device(size, key, further_of(1), CPU).view(2, -1)]
     squares = torch.cat([(pair.double() ** 2).sum(0) for pair in pairs]).numpy() / 2
