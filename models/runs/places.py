@@ -76,6 +76,10 @@ class OutputPlaces:
         return self.private("lock")
 
     @property
+    def charges_lock(self) -> str:
+        return self.private("charges_lock")
+
+    @property
     def cumulative_ledger(self) -> str:
         return self.private("cumulative_ledger.json")
 

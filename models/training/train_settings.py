@@ -45,6 +45,9 @@ class TrainSettings:
     alpha_z: float | None = None
     public_data: str | None = None  # examples of nobody: for alpha public, and for normalisation by public statistics
 
+    # an exported model to begin with, learnt from public data alone: no epsilon covers what it gives away
+    public_weights: str | None = None
+
     optimizer: Literal["adam", "sgd"] = "adam"
     learning_rate: float = 1e-3
 

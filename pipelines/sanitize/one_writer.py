@@ -94,6 +94,23 @@ def _flock(places: OutputPlaces, lock: WriterLock, finishing: str | None) -> Ite
             _put(file, lock.afterwards)
 
 
+def check_no_writer_but_me(places: OutputPlaces) -> None:
+    """Busy while another process, or a submitted run, holds the lock. On a file system of this host."""
+    if not os.path.exists(places.lock):
+        return
+    with open(places.lock) as file:
+        holder = _parse(file.read())
+        if holder is None or (holder.get("pid") == os.getpid() and holder.get("host") == socket.gethostname()):
+            return
+        if "submitted" not in holder and holder.get("host") == socket.gethostname():
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                return  # its holder was killed
+            except BlockingIOError:
+                pass
+        raise _busy(places, holder)
+
+
 def _put(file: Any, says: dict[str, Any] | None) -> None:
     file.seek(0)
     file.truncate()

@@ -62,7 +62,7 @@ def count_model(
     if problems := faults_of(entry):
         raise RunError("; ".join(problems))
     if commit is None:
-        charge_run(data, settings, epsilon, delta, places)
+        charge_run(data, settings, epsilon, delta, key)
     places.make()
     save_checkpoint(places.private, {"identity": name, "key": key.value.hex()})
     _write_book(places, entry, "counting")

@@ -4,16 +4,20 @@ A speaker's figure is the sum over everything (basic composition), in `epsilon p
 speaker the epsilon of its plan, of one whose unit is an example k times that for a speaker with k examples (group privacy).
 `mode: plain` adds nothing: it only repeats what the released rows say, and those were charged. A training that would bring
 anybody beyond `nightly.speaker_epsilon` of the job is refused before it starts; what is charged is on disk before it is
-submitted, once for each model, however often its job is resumed. The delta goes with it: that of the plan for a speaker, and
-k exp((k - 1) epsilon) times it for one with k examples (`of_a_group`).
+submitted, once for each model, however often its job is resumed; by hand once for each key that noise is drawn from, since a
+training that begins anew in the place of another one is another release. Charges of an output wait for each other, and are
+refused while a run is being written, whose own charge nobody knows yet. The delta goes with it: that of the plan for a speaker,
+and k exp((k - 1) epsilon) times it for one with k examples (`of_a_group`).
 """
 
 from __future__ import annotations
 
-import hashlib
+import fcntl
 import math
+import os
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,7 +29,8 @@ from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 
 from sottovoce.models.errors import RunError
-from sottovoce.models.runs.places import INDEX
+from sottovoce.models.randomness import Secret
+from sottovoce.models.runs.places import INDEX, OutputPlaces
 from sottovoce.models.training.privacy.plan import Plan, make_plan, of_a_group
 from sottovoce.models.training.rows import run_around
 from sottovoce.models.training.tasks import task_of
@@ -35,8 +40,8 @@ from sottovoce.pipelines.nightly.cumulative_ledger import ROUNDING, spent_by_spe
 from sottovoce.pipelines.nightly.finished_runs import DELTA, finished_runs, spent_tables
 from sottovoce.pipelines.sanitize.run_files import open_committed
 from sottovoce.pipelines.sanitize.run_folder import RunFolder, open_run
-from sottovoce.pipelines.training.training_places import TrainingPlaces
 from sottovoce.transforms.nightly.state import SPEAKERS
+from sottovoce.transforms.write.private_files import FILE_MODE
 from sottovoce.transforms.write.shards import write_private_table
 
 CHARGES, CONFIG, UNITS = "charges", "config.yaml", "units.parquet"
@@ -117,12 +122,28 @@ def _units_of(lines: Lines, unit: str) -> dict[str, int]:
 def write_charge(folder: RunFolder, name: str, costs: Mapping[str, float], delta: float) -> None:
     """Refuses what would bring anybody beyond the budget; the same training is charged once."""
     path = folder.places.training(CHARGES, f"{name}.parquet")
-    if FileSystems.exists(path):
+    with _one_at_a_time(folder.places.output):
+        if FileSystems.exists(path):
+            return
+        _check_budget(folder, costs)
+        rows = [{"speaker": person, "epsilon": cost, "units": 0} for person, cost in sorted(costs.items())]
+        schema = SPEAKERS.with_metadata({DELTA: repr(delta)})
+        write_private_table(path, pa.Table.from_pylist(rows, schema=schema))
+
+
+@contextmanager
+def _one_at_a_time(output: OutputPlaces) -> Iterator[None]:
+    """Trainings of two runs see each other's charges. A bucket has no such lock: there a schedule keeps them apart."""
+    if "://" in output.uri:
+        yield
         return
-    _check_budget(folder, costs)
-    rows = [{"speaker": person, "epsilon": cost, "units": 0} for person, cost in sorted(costs.items())]
-    schema = SPEAKERS.with_metadata({DELTA: repr(delta)})
-    write_private_table(path, pa.Table.from_pylist(rows, schema=schema))
+    # Here: who writes completes erasures first, and those take charges out.
+    from sottovoce.pipelines.sanitize.one_writer import check_no_writer_but_me
+
+    check_no_writer_but_me(output)
+    with os.fdopen(os.open(output.charges_lock, os.O_CREAT | os.O_WRONLY, FILE_MODE), "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _check_budget(folder: RunFolder, costs: Mapping[str, float]) -> None:
@@ -165,14 +186,14 @@ def write_units(path: str, charge: Charge) -> None:
     write_private_table(path, pa.table({"id": list(charge.units), "unit": list(charge.units.values())}))
 
 
-def charge_by_hand(data: str, settings: TrainSettings, plan: Plan, places: TrainingPlaces) -> None:
+def charge_by_hand(data: str, settings: TrainSettings, plan: Plan, key: Secret) -> None:
     """`sottovoce train` on a run without start-training costs its people the same."""
     sound = plan.sound()
     epsilon = 0.0 if settings.mode == "plain" else sound.epsilon if sound else math.inf
-    charge_run(data, settings, epsilon, plan.delta, places)
+    charge_run(data, settings, epsilon, plan.delta, key)
 
 
-def charge_run(data: str, settings: TrainSettings, epsilon: float, delta: float, places: TrainingPlaces) -> None:
+def charge_run(data: str, settings: TrainSettings, epsilon: float, delta: float, key: Secret) -> None:
     run = run_around(Path(data))
     if run is None:
         return
@@ -180,8 +201,8 @@ def charge_run(data: str, settings: TrainSettings, epsilon: float, delta: float,
     lines = _lines(folder, task_of(settings.task).sink)
     if not lines:
         return
-    # a training that is resumed finds its charge again by where it keeps its checkpoint
-    name = hashlib.sha256(str(places.private.resolve()).encode()).hexdigest()[:12]
+    # a training that is resumed has its key from the checkpoint and finds its charge again; one that begins anew does not
+    name = key.digest("charge")[:6].hex()
     costs = _costs(lines, settings.protects, epsilon)
     write_charge(folder, f"by-hand-{name}", costs, _delta_of_a_person(lines, settings.protects, epsilon, delta))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -94,7 +95,7 @@ def _train(
     _check_charged(trainer.bench.plan, max_epsilon)
     if processes.first:
         if commit is None:
-            charge_by_hand(data, settings, trainer.bench.plan, places)
+            charge_by_hand(data, settings, trainer.bench.plan, key)
         places.make()
     book.write("training", prepared)
     curves.begin(trainer, prepared, resumed=state is not None)
@@ -107,6 +108,9 @@ def _train(
     if processes.first:
         with places.to_give_away():
             origin = _origin(data)
+            if settings.public_weights is not None:
+                weights = Path(settings.public_weights) / "weights.safetensors"
+                origin["public_weights"] = hashlib.sha256(weights.read_bytes()).hexdigest()
             export_model(places.model, trainer.bench.network, settings.member, prepared.labels, values, origin)
         book.write("complete", prepared, progress.step)
         _write_json(places.done, finite(values))

@@ -82,6 +82,30 @@ def load_trained(folder: str | Path) -> TrainedModel:
     return TrainedModel(task, member, network.eval(), labels)
 
 
+def begin_from(network: nn.Module, folder: str, task: str) -> None:
+    """Give the network the weights of an exported model, all of them.
+
+    A model of a run is refused: its people were charged for that model, and this training would count them as nobody.
+    """
+    found = load_trained(folder)
+    origin = json.loads((Path(folder) / "model.json").read_text()).get("origin", {})
+    if found.member.task != task or found.member.counts:
+        raise RunError(f"public_weights: {folder}: not a network of task {task}")
+    if origin.get("run") is not None:
+        raise RunError(f"public_weights: {folder}: was trained on run {origin['run']}, whose people are not public")
+    theirs, own = found.network.state_dict(), network.state_dict()
+    if unlike := [name for name in sorted({*theirs, *own}) if _shape(theirs, name) != _shape(own, name)]:
+        raise RunError(
+            f"public_weights: {folder}: {unlike[0]} is of shape {_shape(theirs, unlike[0])}, here of {_shape(own, unlike[0])}; "
+            "give `model` the options that it was trained with"
+        )
+    network.load_state_dict(theirs)
+
+
+def _shape(weights: dict[str, Any], name: str) -> tuple[int, ...] | None:
+    return tuple(weights[name].shape) if name in weights else None
+
+
 def load_model(folder: str | Path) -> tuple[Any, Any, Any]:
     """(network, encoder, labels) of an exported model of task slu."""
     found = load_trained(folder)

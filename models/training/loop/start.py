@@ -18,6 +18,7 @@ import torch
 
 from sottovoce.models.errors import RunError
 from sottovoce.models.randomness import Secret
+from sottovoce.models.training.loop.export import begin_from
 from sottovoce.models.training.loop.prepare import Prepared, read_data
 from sottovoce.models.training.loop.processes import Processes
 from sottovoce.models.training.loop.trainer import Trainer, Watcher
@@ -82,6 +83,8 @@ def _bench(
     member, task = settings.member.make(), task_of(settings.task)
     torch.manual_seed(int.from_bytes(key.digest("initial weights")[:8], "big") >> 1)
     network = member.network(prepared.labels).to(processes.device)
+    if settings.public_weights is not None and state is None:
+        begin_from(network, settings.public_weights, settings.task)
     public = _public_rows(settings, prepared)
     if member.needs_public:
         network.public = task.collate(public or []).to(processes.device)

@@ -182,6 +182,8 @@ def _own_assumptions(plan: Plan, prepared: Prepared) -> tuple[str, ...]:
         said[0] += ", though read from the data here"
     if group := _of_a_speaker(plan, prepared):
         said.append(f"the largest number of examples of one speaker, {group['examples_at_most']}, is public")
+    if plan.settings.public_weights is not None:
+        said.append("the model that training began with was learnt from public data alone, as its settings say")
     if prepared.validation and not plan.settings.validation_is_public:
         said.append("validation examples are not trained on, and their scores are published nowhere")
     if plan.settings.patience is not None:
