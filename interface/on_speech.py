@@ -17,6 +17,7 @@ from sottovoce.models.speech import chain
 from sottovoce.models.speech.audio import Speech, load, resample, within_range
 from sottovoce.models.speech.masked_words import text_between
 from sottovoce.models.speech.spoken import Spoken
+from sottovoce.models.text.detect import ENGLISH
 from sottovoce.models.text.detect.word_list import WordList, chosen
 from sottovoce.on_text import Member, detect
 from sottovoce.transforms.engine import members
@@ -66,7 +67,7 @@ def anonymise(
     >>> made.text, made.rate_hz, len(made.masked_s)
     ('send a message to', 16000, 1)
     """
-    spoken = _spoken(audio, text, detect(text, detector=detector), language)
+    spoken = _spoken(audio, text, detect(text, detector=detector, language=language or ENGLISH), language)
     key = secret_of(secret)
     specs: dict[str, tuple[Spec, Callable[[Any, Spoken], Spoken]]] = {
         "align": (read_spec("align", aligner), chain.aligned),
@@ -99,7 +100,7 @@ def mask(
         raise SettingsError(["nothing to mask: give words or types"])
     if isinstance(words, str) or isinstance(types, str):
         raise SettingsError(['words and types: expected lists, such as ["anna"] and ["PER"]'])
-    found = detect(text, detector=detector) if types else []
+    found = detect(text, detector=detector, language=language or ENGLISH) if types else []
     spans = [*chosen(found, None if "all" in types else types), *WordList(tuple(words)).spans(text)]
     specs = ((aligner, "align", chain.aligned), (masker, "mask", chain.masked), (listener, "relisten", chain.checked))
     return _run(

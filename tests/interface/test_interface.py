@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import sottovoce
@@ -86,3 +87,12 @@ def test_wrong_settings_are_told_as_everywhere():
         sottovoce.budget.rr(p=0.5)
     with pytest.raises(SettingsError, match="unknown key"):
         sottovoce.sanitize("x", "y", sink={"slu": 1})
+
+
+@pytest.mark.parametrize("act", ["anonymise", "mask"])
+def test_what_is_sensitive_in_speech_is_found_in_its_language(act, monkeypatch):
+    monkeypatch.setattr("sottovoce.on_speech._run", lambda steps, spoken: spoken)
+    more = {"types": ["DATE"]} if act == "mask" else {}
+    silence = (np.zeros(16_000, np.float32), 16_000)
+    made = getattr(sottovoce, act)(silence, "bis freitag", detector="rules", language="de", **more)
+    assert [(span.begin, span.type) for span in made.utterance.spans] == [(4, "DATE")]

@@ -21,13 +21,15 @@ from typing import Any
 from loopback import free_ports
 
 BINARIES = Path(__file__).parents[2] / ".cache" / "kubernetes"
-NEEDED = ("kube-apiserver", "kube-controller-manager")
+SERVER, MANAGER = "kube-apiserver", "kube-controller-manager"
 TOKEN = "token-of-this-test"
 NODE = "played-node"
 
 
-def missing() -> list[str]:
-    return [name for name in NEEDED if not (BINARIES / name).exists()] + ([] if shutil.which("etcd") else ["etcd"])
+def missing(*needed: str) -> list[str]:
+    return [name for name in needed or (SERVER, MANAGER) if not (BINARIES / name).exists()] + (
+        [] if shutil.which("etcd") else ["etcd"]
+    )
 
 
 class ControlPlane:
@@ -36,7 +38,7 @@ class ControlPlane:
         self._daemons: list[subprocess.Popen] = []
         self._etcd_port, self._peer_port, self.port = free_ports(3)
 
-    def start(self) -> None:
+    def start(self, jobs: bool) -> None:
         from kubernetes.client import CoreV1Api
 
         key = self.folder / "service-account.key"
@@ -48,19 +50,21 @@ class ControlPlane:
         self._run(
             "etcd", *listen, *durable, f"--initial-advertise-peer-urls={peer}", f"--initial-cluster=default={peer}"
         )
-        self._run(str(BINARIES / "kube-apiserver"), *self._server_options(etcd, key))
+        self._run(str(BINARIES / SERVER), *self._server_options(etcd, key))
         certificate = self.folder / "certificates" / "apiserver.crt"
         wait_until(certificate.exists, "the API server", self.words)
         self.kubeconfig.write_text(self._kubeconfig(certificate))
         core = CoreV1Api(self.client())
         wait_until(lambda: answers(lambda: core.read_namespace("default")), "the API server", self.words)
+        if not jobs:
+            return
         options = [
             "--controllers=job-controller,garbage-collector-controller",
             "--leader-elect=false",
             "--secure-port=0",
         ]
         config = [f"--kubeconfig={self.kubeconfig}", f"--service-account-private-key-file={key}"]
-        self._run(str(BINARIES / "kube-controller-manager"), *options, *config)
+        self._run(str(BINARIES / MANAGER), *options, *config)
 
     def stop(self) -> None:
         for daemon in reversed(self._daemons):
@@ -211,11 +215,12 @@ def rsa_key() -> bytes:
 
 
 @contextmanager
-def control_plane() -> Iterator[ControlPlane]:
+def control_plane(jobs: bool = True) -> Iterator[ControlPlane]:
+    """`jobs`: with the controllers that make pods for Jobs; the API server alone judges manifests."""
     with tempfile.TemporaryDirectory(prefix="kubernetes-") as folder:
         plane = ControlPlane(Path(folder))
         try:
-            plane.start()
+            plane.start(jobs)
             yield plane
         finally:
             plane.stop()
