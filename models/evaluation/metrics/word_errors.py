@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-TOKEN = re.compile(r"[a-z']+|\d")
+TOKEN = re.compile(r"(?:[^\W\d_]|')+|\d")  # letters of every language
+NUMBERS_READ = ("de", "en", "es", "fr", "it", "nl", "pt")  # whose number words are read; of others a digit is a word
 ORDINAL = re.compile(r"(\d+)(st|nd|rd|th)\b")
 
 
@@ -36,10 +37,13 @@ def word_errors(said: str, heard: str, language: str | None = "en") -> WordError
 
 def tokens(text: str, language: str | None = "en") -> list[str]:
     text = text.lower().replace("’", "'").replace("-", " ")
-    if (language or "en").startswith("en"):
+    code = (language or "en")[:2]
+    if code in NUMBERS_READ:
         from text_to_num import alpha2digit
 
-        text = re.sub(r"\boh\b", "0", alpha2digit(re.sub(r"[^\w' ]", " ", text), "en", 0))
+        text = alpha2digit(re.sub(r"[^\w' ]", " ", text), code, 0)
+    if code == "en":
+        text = re.sub(r"\boh\b", "0", text)
     return TOKEN.findall(ORDINAL.sub(r"\1", text))
 
 

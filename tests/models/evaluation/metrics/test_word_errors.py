@@ -39,5 +39,6 @@ def test_the_distance_is_a_metric(one: list[str], two: list[str], three: list[st
     assert edit_distance(one, three) <= edit_distance(one, two) + edit_distance(two, three)
 
 
-def test_other_languages_keep_their_number_words() -> None:
-    assert tokens("zwei 12", "de") == ["zwei", "1", "2"]
+def test_words_of_other_languages_are_whole_and_their_numbers_read_where_that_is_known() -> None:
+    assert tokens("Frau Müller, um sieben", "de") == ["frau", "müller", "um", "7"]
+    assert tokens("divi 12", "lv") == ["divi", "1", "2"]
