@@ -26,7 +26,7 @@ _tag = re.compile(f"O|([{BEGINS}{CONTINUES}])-(.+)").fullmatch
 
 
 @dataclass(slots=True, repr=False)
-class Sentence:
+class SentenceLines:
     """The lines of one sentence and the dialogue it belongs to. `lines` is None where they were too much to hold."""
 
     first: Line
@@ -85,10 +85,10 @@ class Conll:
         return estimate(file, open_file, b"\n\n")
 
 
-def _sentences(chunk: Chunk, open_file: OpenFile) -> Iterator[Sentence]:
+def _sentences(chunk: Chunk, open_file: OpenFile) -> Iterator[SentenceLines]:
     """Each sentence with its dialogue. A chunk that begins with a sentence gives what the whole file gives there."""
     dialogue, turn, by_place = chunk.dialogue, chunk.turn, chunk.by_place
-    sentence: Sentence | None = None
+    sentence: SentenceLines | None = None
     for line in lines_of(chunk, open_file):
         content = line.content or b""
         starts_document = content.startswith(DOCUMENT)
@@ -101,7 +101,7 @@ def _sentences(chunk: Chunk, open_file: OpenFile) -> Iterator[Sentence]:
                 dialogue, turn, by_place = chunk.file.place(line.number), 0, True
             continue
         if sentence is None:
-            sentence = Sentence(line, dialogue, turn, by_place)
+            sentence = SentenceLines(line, dialogue, turn, by_place)
         named = None if sentence.has_token else _comment(content).get(b"dialogue_id")
         if named is not None:
             by_place = sentence.by_place = not named
@@ -133,7 +133,7 @@ def _name(value: bytes) -> str:
         return "?" * (MAX_ID_CHARACTERS + 1)
 
 
-def _utterance(sentence: Sentence, file: CorpusFile) -> Utterance:
+def _utterance(sentence: SentenceLines, file: CorpusFile) -> Utterance:
     if sentence.lines is None:
         raise LineTooLong
     numbered = sentence.dialogue is not None

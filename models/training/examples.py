@@ -16,7 +16,7 @@ from typing import Any
 from sottovoce.models.errors import CorpusError
 from sottovoce.models.records import Source
 from sottovoce.models.training.rows import Row, rows_of
-from sottovoce.models.training.tasks.task import Corpus, Fault
+from sottovoce.models.training.tasks.task import Fault, TaskCorpus
 
 TOKEN = re.compile(r"\w+|[^\w\s]")
 
@@ -52,12 +52,12 @@ class Labels:
         return ("O", *(f"{part}-{slot}" for slot in self.slots for part in "BI"))
 
 
-def read_corpus(path: str | Path, split: str | None = None, commit: str | None = None) -> Corpus:
+def read_corpus(path: str | Path, split: str | None = None, commit: str | None = None) -> TaskCorpus:
     """Examples of a run or of JSON lines (`rows_of`); `split` keeps rows of that split."""
     return read_examples(rows_of(Path(path), commit), split)
 
 
-def read_examples(rows: Iterable[Row], split: str | None = None) -> Corpus:
+def read_examples(rows: Iterable[Row], split: str | None = None) -> TaskCorpus:
     examples, without = [], 0
     for source, row in rows:
         if split is not None and row.get("split") != split:
@@ -69,7 +69,7 @@ def read_examples(rows: Iterable[Row], split: str | None = None) -> Corpus:
             examples.append(_example(row, source))
         except Fault as fault:
             raise CorpusError(f"{source.file}: line {source.line}: {fault}") from None
-    return Corpus(examples, without)
+    return TaskCorpus(examples, without)
 
 
 def labels_of(examples: Iterable[Example]) -> Labels:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sottovoce.models.errors import Refusal
-from sottovoce.models.evaluation.learners import Example
+from sottovoce.models.evaluation.learners import SpokenExample
 from sottovoce.models.evaluation.learners.map_adapted import MapAdapted
 from sottovoce.models.records import Utterance
 from sottovoce.models.speech.align.readings import as_said
@@ -22,7 +22,7 @@ def adapt(learner: MapAdapted, utterances: Sequence[Utterance], load: Callable[[
     for utterance in utterances:
         try:
             words = as_said(utterance.text)
-            examples += [Example(load(utterance), words)] if words else []
+            examples += [SpokenExample(load(utterance), words)] if words else []
         except Refusal:
             continue
     lexicon = Lexicon.of(word for one in examples for word in one.words)

@@ -22,7 +22,7 @@ SHORT = 6  # words of a sentence that counts as short
 
 
 @dataclass(frozen=True)
-class Recipe:
+class RewriterRecipe:
     dimension: int = 32
     hidden_units: int = 128
     word_size: int = 64
@@ -44,7 +44,7 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedRewriter:
     """`tokens_right`: told the ones before. `short_whole`: short sentences that come back whole, without noise."""
 
     vocabulary: tuple[str, ...]
@@ -54,8 +54,11 @@ class Trained:
 
 
 def train(
-    sentences: Sequence[Sequence[str]], recipe: Recipe, tell: Callable[[str], None], start: AutoEncoder | None = None
-) -> Trained:
+    sentences: Sequence[Sequence[str]],
+    recipe: RewriterRecipe,
+    tell: Callable[[str], None],
+    start: AutoEncoder | None = None,
+) -> TrainedRewriter:
     """Judged by a fiftieth of the sentences, drawn at random, which it does not learn from. `start`: an earlier one, to go on
     from with its vocabulary."""
     import torch
@@ -82,13 +85,17 @@ def train(
         network.take(start.arrays)
     _learn(network, rows, recipe, draw, tell)
     arrays = network.arrays()
-    return Trained(
+    return TrainedRewriter(
         vocabulary, arrays, _tokens_right(network, judged), _short_whole(vocabulary, arrays, held, recipe.clip)
     )
 
 
 def _learn(
-    network: RewriterNetwork, rows: list[Any], recipe: Recipe, draw: np.random.Generator, tell: Callable[[str], None]
+    network: RewriterNetwork,
+    rows: list[Any],
+    recipe: RewriterRecipe,
+    draw: np.random.Generator,
+    tell: Callable[[str], None],
 ) -> None:
     import torch
 
@@ -138,7 +145,9 @@ def _short_whole(
     return sum(found == said for found, said in zip(coder.decode(vectors, 1), short, strict=True)) / len(short)
 
 
-def card_for(recipe: Recipe, sources: Sequence[str], sentences: int, trained: Trained, public: bool) -> dict[str, Any]:
+def card_for(
+    recipe: RewriterRecipe, sources: Sequence[str], sentences: int, trained: TrainedRewriter, public: bool
+) -> dict[str, Any]:
     return {
         "trained_on": list(sources),
         "sentences": sentences,

@@ -38,12 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from sottovoce.models.text.rewrite.autoencoder import load, write
-    from sottovoce.pipelines.builders.train_rewriter import Recipe, card_for, train
+    from sottovoce.pipelines.builders.train_rewriter import RewriterRecipe, card_for, train
 
     if args.out.exists() and any(args.out.iterdir()) and not args.force:
         raise SettingsError([f"--out: {args.out} is not empty; name another folder, or give --force"])
     names = ("dimension", "epochs", "words", "batch", "seed")
-    recipe = Recipe(**{name: getattr(args, name) for name in names if getattr(args, name) is not None})
+    recipe = RewriterRecipe(**{name: getattr(args, name) for name in names if getattr(args, name) is not None})
     sentences = [sentence for path in args.data for sentence in read_sentences(path, args.split)]
     if args.sentences is not None and 0 < args.sentences < len(sentences):
         sentences = random.Random(recipe.seed).sample(sentences, args.sentences)

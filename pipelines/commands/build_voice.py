@@ -10,7 +10,7 @@ from sottovoce.models.errors import SettingsError
 from sottovoce.pipelines.local.audio_arguments import add_audio_arguments, audio_roots_of, audio_settings_of
 
 if TYPE_CHECKING:
-    from sottovoce.models.speech.voice.builder.training import Training
+    from sottovoce.models.speech.voice.builder.training import VoiceTraining
 
 EXAMPLES = """\
   sottovoce build voice --data corpus/manifest.jsonl --out my_pool       then: voice: {use: phonetic, pool: my_pool}
@@ -119,10 +119,10 @@ def _hear(args: argparse.Namespace, folder: Path) -> None:
         print(f"not used: {count:,} recordings, {reason}")
 
 
-def _training(assignments: list[str]) -> Training:
+def _training(assignments: list[str]) -> VoiceTraining:
     from sottovoce.models.settings import build
-    from sottovoce.models.speech.voice.builder.training import Training
+    from sottovoce.models.speech.voice.builder.training import VoiceTraining
     from sottovoce.pipelines.yaml_settings import read_assignment
 
     values = {".".join(keys): value for keys, value in map(read_assignment, assignments)}
-    return build(Training, values, "--set")
+    return build(VoiceTraining, values, "--set")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sottovoce.models.errors import RunError, SettingsError
 
 if TYPE_CHECKING:
-    from sottovoce.pipelines.studies.measure_rewrite import Measured, Strategy
+    from sottovoce.pipelines.studies.measure_rewrite import MeasuredRewrite, MeasuredStrategy
 
 EXAMPLES = """\
   sottovoce evaluate rewrite --data snips.jsonl.gz --strategy none replace crowd --epsilon 1 4 --out study
@@ -101,15 +101,15 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _strategies(args: argparse.Namespace, known: tuple[str, ...]) -> list[Strategy]:
-    from sottovoce.pipelines.studies.measure_rewrite import NONE, REPLACE, Strategy
+def _strategies(args: argparse.Namespace, known: tuple[str, ...]) -> list[MeasuredStrategy]:
+    from sottovoce.pipelines.studies.measure_rewrite import NONE, REPLACE, MeasuredStrategy
 
     found = []
     for name in args.strategy or known:
         epsilons = [None] if name in (NONE, REPLACE) else sorted(set(args.epsilon))
         ladders = [_ladder(text) for text in args.ladder or ()] if name == "crowd" else []
         found += [
-            Strategy(name, epsilon, args.delta, args.rewriter, args.unit, ladder)
+            MeasuredStrategy(name, epsilon, args.delta, args.rewriter, args.unit, ladder)
             for epsilon in epsilons
             for ladder in ladders or [()]
         ]
@@ -129,7 +129,7 @@ _HEADER = (
 )
 
 
-def _row(row: Measured) -> str:
+def _row(row: MeasuredRewrite) -> str:
     epsilon = "-" if row.epsilon is None else f"{row.epsilon:g}"
     slots = "-" if row.slot_f1 is None else f"{100 * row.slot_f1:.1f}"
     accuracy = f"{100 * row.intent_accuracy:.2f} ± {100 * row.intent_interval:.2f}"
@@ -157,16 +157,16 @@ def _check(args: argparse.Namespace, known: tuple[str, ...]) -> None:
         raise SettingsError(problems)
 
 
-def _kept(folder: Path) -> list[Measured]:
-    from sottovoce.pipelines.studies.measure_rewrite import Measured
+def _kept(folder: Path) -> list[MeasuredRewrite]:
+    from sottovoce.pipelines.studies.measure_rewrite import MeasuredRewrite
 
     try:
-        return [Measured(**row) for row in json.loads((folder / "rewrite.json").read_text("utf-8"))]
+        return [MeasuredRewrite(**row) for row in json.loads((folder / "rewrite.json").read_text("utf-8"))]
     except (OSError, ValueError, TypeError):
         raise SettingsError([f"--join: {folder} holds no rewrite.json that this command wrote"]) from None
 
 
-def _keep(folder: Path, rows: list[Measured]) -> None:
+def _keep(folder: Path, rows: list[MeasuredRewrite]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "rewrite.json").write_text(json.dumps([row.as_dict() for row in rows], indent=1) + "\n", "utf-8")
     try:

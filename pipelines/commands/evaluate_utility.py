@@ -94,11 +94,11 @@ class _Trained:
         try:
             import torch
 
-            from sottovoce.models.evaluation.metrics.understanding import Reader, Training
+            from sottovoce.models.evaluation.metrics.understanding import IntentReader, ReaderTraining
         except ModuleNotFoundError as error:
             raise RunError(f"{error.name} is not installed; pip install 'sottovoce[bench]'") from None
         torch.set_num_threads(1)  # small batches: a second thread only waits
-        self._make = lambda: Reader(Training(epochs=epochs))
+        self._make = lambda: IntentReader(ReaderTraining(epochs=epochs))
 
     def __call__(self, train: Sequence[Sentence], test: Sequence[Sentence], seed: int) -> Score:
         return self._make().fit(train, seed).measure(test)

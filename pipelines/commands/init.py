@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 @dataclass
-class Found:
+class CorpusLook:
     """Counts of what was looked at: nothing of a record's content but names of languages, intents and slots."""
 
     records: int = 0
@@ -72,11 +72,11 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def look_at(records: Iterable[Utterance | Refused], limit: int) -> Found:
+def look_at(records: Iterable[Utterance | Refused], limit: int) -> CorpusLook:
     from sottovoce.models.errors import reason_of
     from sottovoce.models.records import Utterance
 
-    found = Found()
+    found = CorpusLook()
     for number, record in enumerate(records):
         if number == limit:
             found.more = True
@@ -97,7 +97,7 @@ def look_at(records: Iterable[Utterance | Refused], limit: int) -> Found:
     return found
 
 
-def told(found: Found) -> list[str]:
+def told(found: CorpusLook) -> list[str]:
     def names(counts: Counter[str]) -> str:
         return ", ".join(f"{name} ({count})" for name, count in counts.most_common(8))
 
@@ -113,7 +113,7 @@ def told(found: Found) -> list[str]:
     ]
 
 
-def missing(found: Found) -> list[str]:
+def missing(found: CorpusLook) -> list[str]:
     lines = []
     if len(found.dialogues) == found.records > 1:
         lines.append(
@@ -128,7 +128,7 @@ def missing(found: Found) -> list[str]:
     return lines
 
 
-def job_of(found: Found) -> str:
+def job_of(found: CorpusLook) -> str:
     """YAML with its reasons. Only what differs from the defaults, or should be decided."""
     wanted = {
         "stt_am": (found.with_audio > 0, "speech slices for the acoustic model"),

@@ -21,7 +21,7 @@ from sottovoce.models.settings import read_spec
 from sottovoce.models.text.detect.labelled_slots import measured_again
 from sottovoce.models.text.rewrite import NONE
 from sottovoce.pipelines.forget.erase_run import RunErasure
-from sottovoce.pipelines.forget.erasure_plan import Plan
+from sottovoce.pipelines.forget.erasure_plan import ErasurePlan
 from sottovoce.pipelines.sanitize.report import BEFORE_THE_SINKS, failure_summaries, report_of
 from sottovoce.pipelines.sanitize.run_files import open_committed
 from sottovoce.pipelines.sanitize.run_folder import json_bytes
@@ -32,12 +32,12 @@ from sottovoce.transforms.text.stages import language_stage
 LEDGER, REPORT, CONFIG = "ledger.json", "report.html", "config.yaml"
 
 
-def plan_of(erasure: RunErasure, entry: Mapping[str, str]) -> Plan:
+def plan_of(erasure: RunErasure, entry: Mapping[str, str]) -> ErasurePlan:
     """`entry` is what the commit says of the erasure."""
     run, files = erasure.run, erasure.files
     marker = read_marker(run.folder)
     read = erasure.removed.rows[marker.sink] if marker else 0  # of the sink that its training has read
-    plan = Plan(run.folder.name, trained_on=read > 0 or run.retired)
+    plan = ErasurePlan(run.folder.name, trained_on=read > 0 or run.retired)
     before = {table["path"]: table["sha256"] for table in (*files.tables, *run.record["shards"])}
     # Records of a crowd are nobody's: what is handed on stays as it is, and does not tell that somebody of it was forgotten.
     if not run.retired and not run.record.get("crowd"):

@@ -26,7 +26,7 @@ READY, PLAN, DONE = "ready", "plan.json", "done.json"
 
 
 @dataclass
-class Plan:
+class ErasurePlan:
     """Paths are relative to the output: it may have been moved in between."""
 
     run_id: str
@@ -38,18 +38,18 @@ class Plan:
     receipt: dict[str, Any] = field(default_factory=dict)
 
 
-def write_plan(output: OutputPlaces, name: str, plan: Plan) -> None:
+def write_plan(output: OutputPlaces, name: str, plan: ErasurePlan) -> None:
     write_json(output.erasure(name, READY, plan.run_id, PLAN), asdict(plan))
 
 
-def read_plan(output: OutputPlaces, name: str, run_id: str) -> tuple[Plan, bool]:
+def read_plan(output: OutputPlaces, name: str, run_id: str) -> tuple[ErasurePlan, bool]:
     """The plan, and whether it was carried out."""
     folder = output.erasure(name, READY, run_id)
     is_done = FileSystems.exists(f"{folder}/{DONE}")
-    return Plan(**read_json(f"{folder}/{DONE if is_done else PLAN}")), is_done
+    return ErasurePlan(**read_json(f"{folder}/{DONE if is_done else PLAN}")), is_done
 
 
-def carry_out(output: OutputPlaces, name: str, plan: Plan) -> None:
+def carry_out(output: OutputPlaces, name: str, plan: ErasurePlan) -> None:
     run = output.run(plan.run_id)
     if plan.commit is not None:
         _delete(run.released(COMMITTED))

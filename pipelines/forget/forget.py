@@ -22,7 +22,7 @@ from sottovoce.models.randomness import Secret
 from sottovoce.models.runs.places import OutputPlaces
 from sottovoce.pipelines.forget.erase_run import RunErasure
 from sottovoce.pipelines.forget.erased_commit import plan_of
-from sottovoce.pipelines.forget.erasure_plan import READY, Plan, write_plan
+from sottovoce.pipelines.forget.erasure_plan import READY, ErasurePlan, write_plan
 from sottovoce.pipelines.forget.erasures import MARKS, ORDER, go_through
 from sottovoce.pipelines.nightly.finished_runs import finished_runs, unfinished_runs
 from sottovoce.pipelines.sanitize.run_folder import RunFolder, read_json, remove_tree, write_json
@@ -55,7 +55,7 @@ def forget(
 def _prepare(places: OutputPlaces, secret: Secret, name: str, forgotten: Forgotten) -> dict[str, Any]:
     """All that is to be done, ready to be moved into place, and the receipt for it."""
     at = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    plans: list[Plan] = []
+    plans: list[ErasurePlan] = []
     not_searched: dict[str, str] = {}
     try:
         write_private_table(places.erasure(name, READY, MARKS), marks_of(forgotten))
@@ -83,7 +83,7 @@ def _receipts(places: OutputPlaces, name: str) -> int:
     return len(FileSystems.match([places.erasure(name, "receipt-*.json")])[0].metadata_list)
 
 
-def _check_writable(places: OutputPlaces, plans: Iterable[Plan]) -> None:
+def _check_writable(places: OutputPlaces, plans: Iterable[ErasurePlan]) -> None:
     """A folder that cannot be written is found out before the first file is touched. In a bucket nothing can be found out
     without writing; there an erasure that is stopped half way is completed later."""
     targets = [target for plan in plans for target in (*(move[1] for move in plan.moves), *plan.removes)]

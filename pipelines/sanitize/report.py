@@ -25,7 +25,7 @@ from jinja2 import Environment, StrictUndefined, Template
 from sottovoce.models.ledger.measured import OF_DETECTORS, Figure, figures_of
 from sottovoce.models.runs.committed_run import handed_on
 from sottovoce.models.text.detect.labelled_slots import recalls
-from sottovoce.pipelines.sanitize.report_example import Example
+from sottovoce.pipelines.sanitize.report_example import ShownExample
 from sottovoce.pipelines.sanitize.report_rows import Section, sections_of_rows
 from sottovoce.pipelines.sanitize.report_spending import Spending, spending
 from sottovoce.pipelines.sanitize.report_words import as_moment, in_bytes, in_epsilon, in_odds, in_time, in_words
@@ -88,7 +88,7 @@ class RunSummary:
         tuple[str, int], ...
     ] = ()  # line by line from the records that were read to those that were given on
     version: str = ""
-    example: Example | None = None
+    example: ShownExample | None = None
 
     @property
     def about(self) -> tuple[tuple[str, str], ...]:
@@ -177,7 +177,7 @@ def report_of(
     path_of: Callable[[str], str],
     duration_s: float | None,
     given: Mapping[str, Any] | None = None,
-    example: Example | None = None,
+    example: ShownExample | None = None,
 ) -> str:
     """The page of a commit. `path_of` says where a shard lies; `duration_s` and `given` (what the sinks were given, as tallied)
     are None for a run that lost records since."""

@@ -33,7 +33,7 @@ KEY = Secret(b"of the example in every report, and known to everybody")
 
 
 @dataclass(frozen=True, slots=True)
-class Sound:
+class ExampleSound:
     """`source` is a FLAC file as an address that holds it, for an audio element."""
 
     text: str
@@ -41,30 +41,30 @@ class Sound:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class ShownExample:
     """`before`: the sentence in pieces, each with the type of what was found there, or none. `after`: its text in the data sets
     of text. `heard` and `slices`: the recording, and what is released of it. `missing`: why something is not shown."""
 
     before: tuple[tuple[str, str], ...] = ()
     after: str | None = None
-    heard: Sound | None = None
-    slices: tuple[Sound, ...] = ()
+    heard: ExampleSound | None = None
+    slices: tuple[ExampleSound, ...] = ()
     missing: str = ""
 
 
-def example_of(job: Job) -> Example:
+def example_of(job: Job) -> ShownExample:
     if releases_templates(job.rewrite):
-        return Example(missing="A single sentence leaves nothing in a release of what many speakers have said.")
+        return ShownExample(missing="A single sentence leaves nothing in a release of what many speakers have said.")
     try:
         return _made(job)
     except Exception as error:  # noqa: BLE001 - a report without an example is a report; nothing of a record was at work
-        return Example(missing=f"It could not be made where this report was written: {told_by_place(error)}.")
+        return ShownExample(missing=f"It could not be made where this report was written: {told_by_place(error)}.")
 
 
-def _made(job: Job) -> Example:
+def _made(job: Job) -> ShownExample:
     invented = Utterance("example", "example", 0, TEXT, Source("", 0), language="en")
     found = _with(job.detect, lambda detector: chain.detected(detector, [invented])[0])
-    shown = Example(before=_pieces(TEXT, found.spans))
+    shown = ShownExample(before=_pieces(TEXT, found.spans))
     families = {family for sink in job.sinks for family in sink_class(sink).mechanisms}
     if "replace" in families:
         shown = dataclasses.replace(shown, after=_text(job, found))
@@ -105,8 +105,8 @@ def _speech(job: Job, found: Utterance) -> dict[str, Any]:
         edits_of=lambda utterance: _with(always, lambda one: one.replace(utterance, chain.draws_of(KEY, job.replace))),
     )
     pieces = steps.run(Spoken(found, resample(Speech(samples, rate_hz), job.audio.rate_hz)))
-    slices = tuple(Sound(piece.text, _address(to_flac(piece.speech))) for piece in pieces)
-    return {"heard": Sound(TEXT, _address(recording)), "slices": slices}
+    slices = tuple(ExampleSound(piece.text, _address(to_flac(piece.speech))) for piece in pieces)
+    return {"heard": ExampleSound(TEXT, _address(recording)), "slices": slices}
 
 
 def _with(spec: Spec, act: Callable[[Any], Any]) -> Any:

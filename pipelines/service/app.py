@@ -18,7 +18,7 @@ from sottovoce.models.errors import SottovoceError
 from sottovoce.pipelines.service import measures, problems
 from sottovoce.pipelines.service.batches import Asked, Batches, each
 from sottovoce.pipelines.service.draws import HEADER
-from sottovoce.pipelines.service.gate import BodyTooLarge, Gate
+from sottovoce.pipelines.service.gate import Admission, BodyTooLarge
 from sottovoce.pipelines.service.questions import TEXTS_AT_ONCE, Questions
 from sottovoce.pipelines.service.service_settings import ServiceSettings
 from sottovoce.pipelines.service.speech_work import SpeechWork
@@ -35,7 +35,7 @@ SHAPES = {
 BUDGETS_WAITING = 16
 
 
-def make_app(settings: ServiceSettings) -> Gate | CORSMiddleware:
+def make_app(settings: ServiceSettings) -> Admission | CORSMiddleware:
     texts, speech = TextWork(settings.specs["detect"], settings.language), SpeechWork(settings)
 
     @contextlib.asynccontextmanager
@@ -74,7 +74,7 @@ def make_app(settings: ServiceSettings) -> Gate | CORSMiddleware:
         return shape.error_body(problem)
 
     _add_errors(app, settings, error_body)
-    gate = Gate(app, settings, error_body)
+    gate = Admission(app, settings, error_body)
     if not settings.origins:
         return gate
     # Around the gate: a browser asks without a token whether it may ask, and a page reads what the gate refuses, too.

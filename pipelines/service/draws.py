@@ -16,14 +16,14 @@ HEADER, MOST_CHARACTERS = "x-session", 128
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Draws:
+class RequestDraws:
     secret: Secret
     name: str = "request"  # of utterance and dialogue: the key tells requests and sessions apart already
 
 
-def draws_for(secret: Secret, caller: str, session: str | None) -> Draws:
+def draws_for(secret: Secret, caller: str, session: str | None) -> RequestDraws:
     if session is None:
-        return Draws(fresh_secret())
+        return RequestDraws(fresh_secret())
     if not 1 <= len(session) <= MOST_CHARACTERS:
         raise problems.invalid("session", f"X-Session: a name of 1 to {MOST_CHARACTERS} characters")
-    return Draws(Secret(secret.digest("session", caller, session)))
+    return RequestDraws(Secret(secret.digest("session", caller, session)))

@@ -34,19 +34,19 @@ def error_body(problem: problems.Problem) -> dict[str, Any]:
     return {"failure": {"errors": [{"code": code, "params": [], "text": problem.allowed, "detail": detail}]}}
 
 
-class Asked(BaseModel):
+class ElgRequest(BaseModel):
     model_config = ConfigDict(extra="ignore")
     type: str
     params: dict[str, Any] | None = None
 
 
-class TextAsked(Asked):
+class TextAsked(ElgRequest):
     type: Literal["text"]
     content: str
     mimeType: str = "text/plain"
 
 
-class AudioAsked(Asked):
+class AudioAsked(ElgRequest):
     type: Literal["audio"]
     format: Literal["LINEAR16", "MP3"] = "LINEAR16"
 

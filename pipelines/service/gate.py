@@ -49,7 +49,7 @@ class BodyTooLarge(HTTPException):
         self.problem = problem
 
 
-class Gate:
+class Admission:
     def __init__(self, app: Any, settings: ServiceSettings, error_body: Callable[[str, problems.Problem], Any]):
         self._app, self._settings, self._error_body = app, settings, error_body
 

@@ -14,7 +14,7 @@ from sottovoce.models.errors import SottovoceError
 from sottovoce.models.settings import Spec
 from sottovoce.pipelines.service import measures, problems
 from sottovoce.pipelines.service.batches import Batches, unless_gone
-from sottovoce.pipelines.service.draws import HEADER, Draws, draws_for
+from sottovoce.pipelines.service.draws import HEADER, RequestDraws, draws_for
 from sottovoce.pipelines.service.gate import CALLER
 from sottovoce.pipelines.service.service_settings import ServiceSettings
 from sottovoce.pipelines.service.speech_work import SpeechAnswer, SpeechItem
@@ -28,7 +28,7 @@ class Questions:
         self.settings = settings
         self.queues: dict[str, Batches] = {}
 
-    def draws(self, request: Request) -> Draws:
+    def draws(self, request: Request) -> RequestDraws:
         return draws_for(self.settings.secret, request.scope[CALLER], request.headers.get(HEADER))
 
     async def text(

@@ -22,7 +22,7 @@ from sottovoce.models.speech.spoken import Spoken
 from sottovoce.models.text.detect.word_list import chosen
 from sottovoce.pipelines.service import problems
 from sottovoce.pipelines.service.batches import CLOSED_BY_CALLER, Asked, each
-from sottovoce.pipelines.service.draws import Draws
+from sottovoce.pipelines.service.draws import RequestDraws
 from sottovoce.pipelines.service.service_settings import ServiceSettings
 from sottovoce.pipelines.service.text_work import detected, settled_language, utterance_of
 from sottovoce.transforms.engine import members
@@ -42,7 +42,7 @@ class SpeechItem:
 
     content: bytes
     text: str
-    draws: Draws
+    draws: RequestDraws
     do: Literal["anonymise", "mask"] = "anonymise"
     gender: str | None = None
     language: str | None = None

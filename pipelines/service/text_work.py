@@ -17,7 +17,7 @@ from sottovoce.models.text.edits import apply_edits
 from sottovoce.models.text.language import spoken_in
 from sottovoce.pipelines.service import problems
 from sottovoce.pipelines.service.batches import Asked, each
-from sottovoce.pipelines.service.draws import Draws
+from sottovoce.pipelines.service.draws import RequestDraws
 from sottovoce.transforms.engine import members
 
 NOWHERE = Source("request", 0)
@@ -28,7 +28,7 @@ class TextItem:
     """`strategy` None: only found. `language` None: as the text reads."""
 
     text: str
-    draws: Draws
+    draws: RequestDraws
     strategy: Spec | None = None
     language: str | None = None
 
@@ -99,11 +99,11 @@ def detected(detector: Spec, utterances: Sequence[Utterance]) -> list[Utterance]
         return chain.detected(loaded.member, utterances)
 
 
-def utterance_of(text: str, draws: Draws, language: str, **more: Any) -> Utterance:
+def utterance_of(text: str, draws: RequestDraws, language: str, **more: Any) -> Utterance:
     return Utterance(draws.name, draws.name, 0, text, NOWHERE, language=language, **more)
 
 
-def replace(spec: Spec, utterance: Utterance, draws: Draws) -> TextAnswer:
+def replace(spec: Spec, utterance: Utterance, draws: RequestDraws) -> TextAnswer:
     """As the stage of the graph does it: draws belong to the mechanism, so that two of them cannot be compared."""
     member = strategy(spec)
     secret = chain.draws_of(draws.secret, spec)

@@ -18,22 +18,22 @@ from sottovoce.models.speech.voice import pool as pools
 from sottovoce.pipelines.sanitize.secret_file import read_secret
 from sottovoce.pipelines.studies.acoustic_results import share_name, table_1_sources, trials
 from sottovoce.pipelines.studies.acoustic_sets import machines_here
-from sottovoce.pipelines.studies.acoustic_study import NOTHING, ORIGINALS, Source, Study
-from sottovoce.pipelines.studies.kept_steps import Step
+from sottovoce.pipelines.studies.acoustic_study import NOTHING, ORIGINALS, SpeechSource, Study
+from sottovoce.pipelines.studies.kept_steps import KeptStep
 from sottovoce.pipelines.studies.unheard_pools import speakers_in_pool, unheard
 
 
 @dataclass(frozen=True)
-class Plan:
+class AcousticPlan:
     study: Study
-    sources: list[Source]  # what is trained on
-    attacked: list[Source]
+    sources: list[SpeechSource]  # what is trained on
+    attacked: list[SpeechSource]
     tables: list[str]  # voices of which Table 1 is made
 
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[KeptStep]:
         """All of them, each after those that it needs."""
         study, made = self.study, [source for source in self.sources if source.name != NOTHING and not source.share]
-        found = [study.set_step(Source(ORIGINALS)), study.aligned_step()]
+        found = [study.set_step(SpeechSource(ORIGINALS)), study.aligned_step()]
         found += [study.set_step(source) for source in made]
         found += [step for _, _, step in trials(study, self.sources)]
         for source in self.attacked:
@@ -56,17 +56,19 @@ class Plan:
         return {one.name: dict(self.study.kept.result(self.study.set_step(one)).refused) for one in made}
 
 
-def plan(study: Study, voices: Sequence[str], weak: Sequence[str], share: float, mix: bool, table_1: bool) -> Plan:
-    sources = [Source(NOTHING), Source(ORIGINALS), *(Source(name, name) for name in voices)]
-    sources += [Source(machine) for machine in machines_here()]
+def plan(
+    study: Study, voices: Sequence[str], weak: Sequence[str], share: float, mix: bool, table_1: bool
+) -> AcousticPlan:
+    sources = [SpeechSource(NOTHING), SpeechSource(ORIGINALS), *(SpeechSource(name, name) for name in voices)]
+    sources += [SpeechSource(machine) for machine in machines_here()]
     if "flite" not in machines_here():
         print("note: no plain text-to-speech beside it; apt-get install flite", file=sys.stderr)
-    sources.append(Source(share_name(share), share=share))
+    sources.append(SpeechSource(share_name(share), share=share))
     if mix:
-        sources += [Source(f"{name} + {share_name(share)}", name, share) for name in voices]
+        sources += [SpeechSource(f"{name} + {share_name(share)}", name, share) for name in voices]
     names = list(dict.fromkeys([*weak, *voices]))
-    attacked = [Source(ORIGINALS), *(Source(name, name) for name in names)] if study.encoders else []
-    return Plan(study, sources, attacked, list(voices) if table_1 else [])
+    attacked = [SpeechSource(ORIGINALS), *(SpeechSource(name, name) for name in names)] if study.encoders else []
+    return AcousticPlan(study, sources, attacked, list(voices) if table_1 else [])
 
 
 def choose(records: Iterable[Utterance | Refused], speakers: int | None, seed: int) -> list[Utterance]:

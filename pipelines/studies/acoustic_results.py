@@ -9,8 +9,8 @@ from typing import Any
 from sottovoce.models.evaluation.metrics.speaker_rates import pooled, rate, ratio
 from sottovoce.models.evaluation.metrics.verification import Estimate
 from sottovoce.models.evaluation.metrics.word_errors import WordErrors
-from sottovoce.pipelines.studies.acoustic_study import NOTHING, ORIGINALS, WHOLE_S, Source, Study
-from sottovoce.pipelines.studies.kept_steps import Step
+from sottovoce.pipelines.studies.acoustic_study import NOTHING, ORIGINALS, WHOLE_S, SpeechSource, Study
+from sottovoce.pipelines.studies.kept_steps import KeptStep
 from sottovoce.pipelines.studies.voice_results import AttackResult, worst
 
 LENGTHS_S = (4.0, 3.0, 1.5)  # of COMPRISE D2.3, Table 1
@@ -28,12 +28,12 @@ class Taught:
     to_nothing: Estimate | None  # only of learners that start from a ready model
 
 
-WHOLE_ORIGINALS = (Source(ORIGINALS),)
+WHOLE_ORIGINALS = (SpeechSource(ORIGINALS),)
 
 
 def trials(
-    study: Study, sources: Sequence[Source], tests: tuple[Source, ...] = WHOLE_ORIGINALS
-) -> Iterator[tuple[str, Source, Step]]:
+    study: Study, sources: Sequence[SpeechSource], tests: tuple[SpeechSource, ...] = WHOLE_ORIGINALS
+) -> Iterator[tuple[str, SpeechSource, KeptStep]]:
     """Every training there is: learner, source, and the step. Only a ready model can be tested without any."""
     for name, spec in study.learners.items():
         member = spec.make()
@@ -47,7 +47,7 @@ def trials(
 
 
 def taught(
-    study: Study, sources: Sequence[Source], tests: tuple[Source, ...] = WHOLE_ORIGINALS
+    study: Study, sources: Sequence[SpeechSource], tests: tuple[SpeechSource, ...] = WHOLE_ORIGINALS
 ) -> dict[str, list[Taught]]:
     """By test: what each learner made of each source."""
     parts: dict[tuple[str, str, str], list[dict[str, WordErrors]]] = {}
@@ -66,7 +66,7 @@ def taught(
     return out
 
 
-def _size(study: Study, source: Source) -> int:
+def _size(study: Study, source: SpeechSource) -> int:
     folds = range(len(study.test_folds))
     return round(sum(len(study.training(source, fold)) for fold in folds) / len(study.test_folds))
 
@@ -126,12 +126,12 @@ def attack_table(attacked: Mapping[str, Sequence[AttackResult]], together: Seque
     return "\n".join(lines)
 
 
-def table_1_sources(voice: str) -> tuple[list[Source], tuple[Source, ...]]:
+def table_1_sources(voice: str) -> tuple[list[SpeechSource], tuple[SpeechSource, ...]]:
     """COMPRISE D2.3, Table 1: both kinds of training speech, whole and cut, and both kinds to test on, whole."""
-    whole = Source(f"{voice}, whole", voice, slice_s=WHOLE_S)
-    rows = [Source(ORIGINALS), *(Source(f"originals, {s:g} s", slice_s=s) for s in LENGTHS_S)]
-    rows += [whole, *(Source(f"{voice}, {s:g} s", voice, slice_s=s) for s in LENGTHS_S)]
-    return rows, (Source(ORIGINALS), whole)
+    whole = SpeechSource(f"{voice}, whole", voice, slice_s=WHOLE_S)
+    rows = [SpeechSource(ORIGINALS), *(SpeechSource(f"originals, {s:g} s", slice_s=s) for s in LENGTHS_S)]
+    rows += [whole, *(SpeechSource(f"{voice}, {s:g} s", voice, slice_s=s) for s in LENGTHS_S)]
+    return rows, (SpeechSource(ORIGINALS), whole)
 
 
 def share_name(share: float) -> str:

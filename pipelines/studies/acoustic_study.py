@@ -24,7 +24,7 @@ from sottovoce.pipelines.studies import acoustic_sets as sets
 from sottovoce.pipelines.studies.acoustic_attack import EmbeddedClips, Suspects, attack_results, choose_suspects, embed
 from sottovoce.pipelines.studies.acoustic_sets import Clip, SpeechSet
 from sottovoce.pipelines.studies.acoustic_trial import try_out
-from sottovoce.pipelines.studies.kept_steps import KeptSteps, Step, identity_of
+from sottovoce.pipelines.studies.kept_steps import KeptStep, KeptSteps, identity_of
 from sottovoce.pipelines.studies.voice_results import AttackResult
 from sottovoce.transforms.speech.measure_voice import key_of
 
@@ -36,7 +36,7 @@ ALIGN_COST, VOICE_COST, MACHINE_COST, EMBED_COST, READ_COST = 0.08, 0.07, 0.03, 
 
 
 @dataclass(frozen=True)
-class Source:
+class SpeechSource:
     """`voice` names one of the study's voices, None are originals; `share` of the training utterances are originals too.
 
     `slice_s` cuts into slices of at least so long; None is as the job says, for originals whole.
@@ -65,28 +65,28 @@ class Study:
     kept: KeptSteps
     pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # digests of each voice's pools, by its name
 
-    def aligned_step(self) -> Step:
+    def aligned_step(self) -> KeptStep:
         align, detect = (self.job.specs[name] for name in ("align", "detect"))
         identity = identity_of("align", self._corpus, align, detect if self.masked else None)
         cost = ALIGN_COST * self._seconds(self.utterances)
-        return Step("align", identity, cost, lambda: sets.align(self.utterances, self.job, self.masked, self.load))
+        return KeptStep("align", identity, cost, lambda: sets.align(self.utterances, self.job, self.masked, self.load))
 
-    def set_step(self, source: Source, enrolment: bool = False) -> Step:
+    def set_step(self, source: SpeechSource, enrolment: bool = False) -> KeptStep:
         """The whole corpus as this source gives it; an attacker's `enrolment` has draws of its own."""
         some = [u for u in self.utterances if not enrolment or key_of(u) in self.suspects.enrolled]
         seconds = self._seconds(some)
         if source.voice is None and source.name in sets.MACHINES:
             identity, said = identity_of(source.name, self._corpus), partial(sets.said_by_machine, some, source.name)
-            return Step(f"say the transcripts, {source.name}", identity, MACHINE_COST * seconds, said)
+            return KeptStep(f"say the transcripts, {source.name}", identity, MACHINE_COST * seconds, said)
         if source.voice is None and source.slice_s is None:
             identity = identity_of("originals", self._corpus)
-            return Step(
+            return KeptStep(
                 "read originals", identity, READ_COST * seconds, lambda: sets.originals(self.utterances, self.load)
             )
         slicer = self._slicer(source)
         before = self.aligned_step()
         if source.voice is None:
-            return Step(
+            return KeptStep(
                 f"cut originals, {source.slice_s:g} s", identity_of("cut", before.identity, slicer), READ_COST * seconds,
                 lambda: sets.cut_originals(some, self.kept.result(before), slicer, self.load),
             )  # fmt: skip
@@ -98,14 +98,19 @@ class Study:
         )
         job = dataclasses.replace(self.job, sections={**self.job.sections, "slice": slicer})
         name = f"speak as {source.name}" + (", the attacker's enrolment" if enrolment else "")
-        return Step(
+        return KeptStep(
             name, identity, VOICE_COST * seconds,
             lambda: sets.voiced(some, self.kept.result(before), job, voices.__getitem__, secret, self.load),
         )  # fmt: skip
 
     def trial_step(
-        self, learner: str, source: Source, fold: int, seed: int, tests: tuple[Source, ...] = (Source(ORIGINALS),)
-    ) -> Step:
+        self,
+        learner: str,
+        source: SpeechSource,
+        fold: int,
+        seed: int,
+        tests: tuple[SpeechSource, ...] = (SpeechSource(ORIGINALS),),
+    ) -> KeptStep:
         """Trained on the source without the fold's speakers, tested on theirs: errors by the test's name, then by speaker."""
         spec = self.learners[learner]
         basis = [self.set_step(one).identity for one in self._basis(source)]
@@ -114,12 +119,12 @@ class Study:
         identity = identity_of("trial", spec, source, basis, tested, sorted(self.test_folds[fold]), draw, seed)
         test_s = self._seconds([u for u in self.utterances if u.speaker_id in self.test_folds[fold]])
         cost_s = spec.make().cost_s(self._seconds(self.utterances) - test_s, len(tests) * test_s)
-        return Step(
+        return KeptStep(
             f"{learner} on {source.name}, fold {fold + 1}, seed {seed}", identity, cost_s,
             lambda: try_out(spec, self.training(source, fold), {t.name: self._test(t, fold) for t in tests}, seed),
         )  # fmt: skip
 
-    def training(self, source: Source, fold: int) -> list[Clip]:
+    def training(self, source: SpeechSource, fold: int) -> list[Clip]:
         """The pieces of the source whose speakers are not tested in this fold."""
         if source.name == NOTHING:
             return []
@@ -136,13 +141,13 @@ class Study:
             ]
         return found
 
-    def heard_steps(self, source: Source, enrolment: bool) -> dict[str, Step]:
+    def heard_steps(self, source: SpeechSource, enrolment: bool) -> dict[str, KeptStep]:
         """What each encoder hears in what the attackers enrol, or in what they are tested on."""
         chosen = self.suspects.enrolled if enrolment else self.suspects.tested
         of = self.set_step(source, enrolment)
         seconds = self._seconds([u for u in self.utterances if key_of(u) in chosen])
         return {
-            name: Step(
+            name: KeptStep(
                 f"{name} listens to {source.name}" + (", enrolment" if enrolment else ""),
                 identity_of("embed", spec, of.identity, sorted(chosen)), EMBED_COST * seconds,
                 partial(self._embed, of, chosen, spec),
@@ -150,10 +155,10 @@ class Study:
             for name, spec in self.encoders.items()
         }  # fmt: skip
 
-    def attack(self, source: Source) -> list[AttackResult]:
+    def attack(self, source: SpeechSource) -> list[AttackResult]:
         enrolled, tested = (self._heard(source, enrolment) for enrolment in (True, False))
         return attack_results(
-            enrolled, tested, self._heard(Source(ORIGINALS), True), self.design, self._pool_of(source)
+            enrolled, tested, self._heard(SpeechSource(ORIGINALS), True), self.design, self._pool_of(source)
         )
 
     @cached_property
@@ -164,44 +169,44 @@ class Study:
     def _corpus(self) -> str:
         return identity_of([(key_of(u), u.speaker_id, u.text, u.audio) for u in self.utterances])
 
-    def _heard(self, source: Source, enrolment: bool) -> EmbeddedClips:
+    def _heard(self, source: SpeechSource, enrolment: bool) -> EmbeddedClips:
         chosen = self.suspects.enrolled if enrolment else self.suspects.tested
         pieces = self._chosen(self.set_step(source, enrolment), chosen)
         heard = {name: self.kept.result(s) for name, s in self.heard_steps(source, enrolment).items()}
         return EmbeddedClips(pieces, heard).taken_together()
 
-    def _chosen(self, of: Step, keys: frozenset[str]) -> list[Clip]:
+    def _chosen(self, of: KeptStep, keys: frozenset[str]) -> list[Clip]:
         found: SpeechSet = self.kept.result(of)
         return found.of(lambda piece: piece.utterance in keys)
 
-    def _embed(self, of: Step, keys: frozenset[str], encoder: Spec) -> np.ndarray:
+    def _embed(self, of: KeptStep, keys: frozenset[str], encoder: Spec) -> np.ndarray:
         return embed(self._chosen(of, keys), encoder)
 
-    def _pool_of(self, source: Source) -> dict[str, int] | None:
+    def _pool_of(self, source: SpeechSource) -> dict[str, int] | None:
         if source.voice is None:
             return None
         numbers = {spec: place for place, spec in enumerate(dict.fromkeys(self.voices[source.voice].values()))}
         return {speaker: numbers[spec] for speaker, spec in self.voices[source.voice].items()}
 
-    def _basis(self, source: Source) -> list[Source]:
+    def _basis(self, source: SpeechSource) -> list[SpeechSource]:
         """The sets that a source is made of."""
         if source.name == NOTHING:
             return []
         own = dataclasses.replace(source, share=0.0)
         if not source.share:
             return [own]
-        return [Source(ORIGINALS)] if source.voice is None else [Source(ORIGINALS), own]
+        return [SpeechSource(ORIGINALS)] if source.voice is None else [SpeechSource(ORIGINALS), own]
 
     def _shared(self, share: float, fold: int) -> frozenset[str]:
         """The training utterances whose originals may be used: the same ones alone and beside a voice."""
         keys = sorted(key_of(u) for u in self.utterances if u.speaker_id not in self.test_folds[fold])
         return frozenset(random.Random(self.seed).sample(keys, round(share * len(keys))))
 
-    def _test(self, source: Source, fold: int) -> list[Clip]:
+    def _test(self, source: SpeechSource, fold: int) -> list[Clip]:
         found: SpeechSet = self.kept.result(self.set_step(source))
         return found.of(lambda piece: piece.speaker in self.test_folds[fold])
 
-    def _slicer(self, source: Source) -> Slicer:
+    def _slicer(self, source: SpeechSource) -> Slicer:
         slicer: Slicer = self.job.sections["slice"]
         return slicer if source.slice_s is None else dataclasses.replace(slicer, min_seconds=source.slice_s)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sottovoce.models.errors import CorpusError, Refusal
-from sottovoce.models.evaluation.learners import Example
+from sottovoce.models.evaluation.learners import SpokenExample
 from sottovoce.models.evaluation.metrics.word_errors import WordErrors, edit_distance
 from sottovoce.models.settings import Spec
 from sottovoce.models.speech.align.readings import as_said
@@ -27,7 +27,7 @@ def try_out(
         raise CorpusError("no utterance of the test has a text that can be pronounced")
     made: Any = learner.make()
     made.setup()
-    examples = [Example(piece.speech, said[piece.text]) for piece in training if piece.text in usable]
+    examples = [SpokenExample(piece.speech, said[piece.text]) for piece in training if piece.text in usable]
     recogniser = made.train(examples, lexicon, vocabulary, seed)
     found: dict[str, dict[str, WordErrors]] = {}
     for name, test in tests.items():

@@ -39,7 +39,7 @@ RESULTS = {
 
 
 @dataclass(frozen=True)
-class Step:
+class KeptStep:
     """`work` is done unless its result is kept; `cost_s` is a rough guess of the processor time it takes."""
 
     name: str
@@ -71,7 +71,7 @@ class KeptSteps:
         self._folder, self._say = folder, say or (lambda line: print(line, file=sys.stderr, flush=True))
         self._place: dict[str, str] = {}
 
-    def announce(self, steps: Sequence[Step]) -> None:
+    def announce(self, steps: Sequence[KeptStep]) -> None:
         """Say how long it will take, before it begins."""
         ahead = [step for step in steps if not self.has(step)]
         minutes = sum(step.cost_s for step in ahead) / 60
@@ -79,10 +79,10 @@ class KeptSteps:
         self._say(f"{len(ahead)} of {len(steps)} steps to do, about {minutes:.0f} minutes of one core{kept}")
         self._place = {step.identity: f"{number}/{len(steps)}" for number, step in enumerate(steps, 1)}
 
-    def has(self, step: Step) -> bool:
+    def has(self, step: KeptStep) -> bool:
         return self._path(step).exists()
 
-    def result(self, step: Step) -> Any:
+    def result(self, step: KeptStep) -> Any:
         if self.has(step):
             try:
                 return _OnlyResults(io.BytesIO(self._path(step).read_bytes())).load()
@@ -97,5 +97,5 @@ class KeptSteps:
         self._say(f"{self._place.get(step.identity, '')} {step.name}: {time.process_time() - began:.0f} s".strip())
         return found
 
-    def _path(self, step: Step) -> Path:
+    def _path(self, step: KeptStep) -> Path:
         return self._folder / f"{step.identity}.pickle"

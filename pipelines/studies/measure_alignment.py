@@ -29,7 +29,7 @@ MISMATCHES = ("another utterance's text", "one word replaced", "one word added",
 
 
 @dataclass(frozen=True)
-class Spoken:
+class KnownSpeech:
     """Known speech, and which of its words count as sensitive."""
 
     known: Known
@@ -54,17 +54,17 @@ class BorderErrors:
         }
 
 
-def spoken_sentences(count: int, synthesiser: str, seed: int = 0) -> Iterator[Spoken]:
+def spoken_sentences(count: int, synthesiser: str, seed: int = 0) -> Iterator[KnownSpeech]:
     """`count` sentences, voices in turn. A seed of known public value: nothing here is anybody's speech."""
     rng = np.random.default_rng(seed)
     voices = FLITE_VOICES if synthesiser == "flite" else ESPEAK_VOICES
     for index, (words, sensitive) in enumerate(sentences(count, seed)):
         voice = voices[index % len(voices)]
         known = speak_flite(words, voice) if synthesiser == "flite" else speak_espeak(words, voice, rng)
-        yield Spoken(known, sensitive, voice)
+        yield KnownSpeech(known, sensitive, voice)
 
 
-def border_errors(aligner: Aligner, spoken: Sequence[Spoken]) -> BorderErrors:
+def border_errors(aligner: Aligner, spoken: Sequence[KnownSpeech]) -> BorderErrors:
     """Begin and end of every word against the truth; of the first and last word only the inner border.
 
     Silence before a plosive sounds like its closure: the outer borders of an utterance say nothing about aligning.

@@ -27,7 +27,7 @@ Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Item:
+class MaskingItem:
     """Speech with known word times; the words that an aligner found in it (None where it refused), and their masks."""
 
     known: Known
@@ -73,21 +73,21 @@ class Coverage:
         }
 
 
-def aligned(aligner: Aligner, spoken: Iterable[tuple[Known, frozenset[int]]]) -> list[Item]:
+def aligned(aligner: Aligner, spoken: Iterable[tuple[Known, frozenset[int]]]) -> list[MaskingItem]:
     """Every utterance with the words that the aligner finds, and the masks that follow from them."""
-    items: list[Item] = []
+    items: list[MaskingItem] = []
     for known, sensitive in spoken:
         try:
             words = aligner.align(known.speech, known.text)
         except Refusal:
-            items.append(Item(known, sensitive))
+            items.append(MaskingItem(known, sensitive))
             continue
         spans = [Span(known.words[index].begin, known.words[index].end, "SENSITIVE") for index in sorted(sensitive)]
-        items.append(Item(known, sensitive, words, mark(known.text, spans, words)))
+        items.append(MaskingItem(known, sensitive, words, mark(known.text, spans, words)))
     return items
 
 
-def in_another_voice(voice: Anonymiser, masker: Masker, items: Sequence[Item]) -> list[Item]:
+def in_another_voice(voice: Anonymiser, masker: Masker, items: Sequence[MaskingItem]) -> list[MaskingItem]:
     """The same utterances as a run would mask them: after the voice was changed. What the voice refuses is left out."""
     out, secret = [], fresh_secret()
     for number, item in enumerate(items):
@@ -104,7 +104,7 @@ def in_another_voice(voice: Anonymiser, masker: Masker, items: Sequence[Item]) -
         masked = chain.words_to_mask(masker, voiced)
         # A voice that says the words anew knows when; under the others they are where they were.
         known = Known(voiced.speech, text, _said_anew(before, voiced.words) if voiced.unsaid else before)
-        out.append(Item(known, item.sensitive, voiced.words, masked))
+        out.append(MaskingItem(known, item.sensitive, voiced.words, masked))
     return out
 
 
@@ -117,7 +117,7 @@ def _said_anew(known: Sequence[Word], said: Sequence[Word]) -> tuple[Word, ...]:
     return tuple(out)
 
 
-def coverage(masker: Masker, items: Sequence[Item], listener: Listener | None = None) -> Coverage:
+def coverage(masker: Masker, items: Sequence[MaskingItem], listener: Listener | None = None) -> Coverage:
     """Against known times: the true stretch of each sensitive word must lie inside what was overwritten."""
     result = Coverage()
     for item in items:
@@ -145,7 +145,7 @@ def coverage(masker: Masker, items: Sequence[Item], listener: Listener | None = 
     return result
 
 
-def covered_recordings(masker: Masker, items: Sequence[Item]) -> dict[str, Any]:
+def covered_recordings(masker: Masker, items: Sequence[MaskingItem]) -> dict[str, Any]:
     """Recordings in a row, the middle one sensitive: how much of its sound is overwritten, and how much of the others'.
 
     Sound is every 10 ms that is clearly above the background: breath and clicks count as well.
@@ -179,7 +179,7 @@ def covered_recordings(masker: Masker, items: Sequence[Item]) -> dict[str, Any]:
 
 
 def shifted(
-    masker: Masker, listener: Listener, items: Sequence[Item], shifts_ms: Sequence[float]
+    masker: Masker, listener: Listener, items: Sequence[MaskingItem], shifts_ms: Sequence[float]
 ) -> dict[float, Share]:
     """Share of utterances in which a removed word is still heard when every mask lies `shift` beside its place.
 
@@ -199,7 +199,7 @@ def shifted(
     return heard
 
 
-def clear_s(masker: Masker, item: Item, masked: MaskedWords) -> float:
+def clear_s(masker: Masker, item: MaskingItem, masked: MaskedWords) -> float:
     """How much sound of the sensitive words lies outside the masks."""
     speech, frame = item.known.speech, item.known.speech.rate_hz // 100
     sound = sounding_frames(speech.samples, speech.rate_hz)

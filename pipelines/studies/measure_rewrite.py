@@ -42,7 +42,7 @@ RARITY = (("once", 1, 1), ("2 to 9 times", 2, 9), ("10 and more", 10, math.inf))
 
 
 @dataclass(frozen=True)
-class Strategy:
+class MeasuredStrategy:
     """`epsilon`: of a speaker for crowd, of an utterance for adept, of distance 1 for metric; None for none and replace."""
 
     name: str
@@ -85,7 +85,7 @@ class Rewritten:
     origins: list[int] | None
 
 
-def rewrite(strategy: Strategy, utterances: Sequence[Utterance], seed: int) -> Rewritten:
+def rewrite(strategy: MeasuredStrategy, utterances: Sequence[Utterance], seed: int) -> Rewritten:
     if strategy.name == NONE:
         return Rewritten(list(utterances), 1.0, list(range(len(utterances))))
     secret = Secret(hashlib.sha256(f"rewrite {seed}".encode()).digest())
@@ -101,7 +101,7 @@ def rewrite(strategy: Strategy, utterances: Sequence[Utterance], seed: int) -> R
 
 
 def _rewritten(
-    member: Any, strategy: Strategy, utterances: Sequence[Utterance], secret: Secret
+    member: Any, strategy: MeasuredStrategy, utterances: Sequence[Utterance], secret: Secret
 ) -> Iterator[Utterance | None]:
     """Each utterance for itself; None where it was refused."""
     if strategy.name == "adept":
@@ -120,7 +120,7 @@ def _rewritten(
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredRewrite:
     corpus: str
     strategy: str
     epsilon: float | None
@@ -143,15 +143,15 @@ class Measured:
 
 
 def measure(
-    corpus: str, strategy: Strategy, train: Sequence[Utterance], test: Sequence[Sentence], seed: int, slots: int = 0,
+    corpus: str, strategy: MeasuredStrategy, train: Sequence[Utterance], test: Sequence[Sentence], seed: int, slots: int = 0,
     public: Sequence[Utterance] = (),
-) -> Measured:  # fmt: skip
+) -> MeasuredRewrite:  # fmt: skip
     """`slots`: epochs of the reader that finds slots; 0 leaves slots out."""
     made = rewrite(strategy, train, seed)
     learnt = [*made.records, *public]
     accuracy = _Classifier(learnt).accuracy(test)
     attack = _membership(strategy, train, seed, public)
-    return Measured(
+    return MeasuredRewrite(
         corpus, strategy.name, strategy.epsilon, strategy.guarantee(corpus), seed, made.released,
         accuracy, 1.96 * math.sqrt(accuracy * (1 - accuracy) / len(test)),
         _slot_f1(learnt, test, slots, seed) if slots else None,
@@ -191,7 +191,7 @@ class _Classifier:
 
 
 def _membership(
-    strategy: Strategy, utterances: Sequence[Utterance], seed: int, public: Sequence[Utterance] = ()
+    strategy: MeasuredStrategy, utterances: Sequence[Utterance], seed: int, public: Sequence[Utterance] = ()
 ) -> Any:
     """Four parts: in and out of the corpus under attack, in and out of the attacker's own."""
     order = np.random.default_rng(seed).permutation(len(utterances))
@@ -204,10 +204,10 @@ def _membership(
 
 
 def _slot_f1(records: Sequence[Utterance], test: Sequence[Sentence], epochs: int, seed: int) -> float | None:
-    from sottovoce.models.evaluation.metrics.understanding import Reader, Training
+    from sottovoce.models.evaluation.metrics.understanding import IntentReader, ReaderTraining
 
     sentences = [sentence_of(one.text, one.slots, one.intent) for one in records if one.text]
-    return Reader(Training(epochs=epochs)).fit(sentences, seed).measure(test).slot_f1 if sentences else 0.0
+    return IntentReader(ReaderTraining(epochs=epochs)).fit(sentences, seed).measure(test).slot_f1 if sentences else 0.0
 
 
 def _triples(text: str) -> set[tuple[str, ...]]:

@@ -15,7 +15,7 @@ from typing import Any
 from sottovoce.models.training.privacy.plan import make_plan
 from sottovoce.models.training.tasks import task_of
 from sottovoce.models.training.train_settings import TrainSettings
-from sottovoce.pipelines.studies.kept_steps import KeptSteps, Step, identity_of
+from sottovoce.pipelines.studies.kept_steps import KeptStep, KeptSteps, identity_of
 from sottovoce.pipelines.studies.trial import train_once
 
 CODE = 1  # of these trainings: one more where what they measure changes
@@ -52,14 +52,14 @@ class NormStudy:
 
 
 @dataclass(frozen=True)
-class Cell:
+class NormCell:
     norm: str
     depth: int
     epsilon: float | None
-    step: Step
+    step: KeptStep
 
 
-def cells(study: NormStudy, train: Sequence[Any], test: Sequence[Any]) -> Iterator[Cell]:
+def cells(study: NormStudy, train: Sequence[Any], test: Sequence[Any]) -> Iterator[NormCell]:
     task = task_of("am")
     signs = "".join(sorted({example.text for example in train}))
     for epsilon in study.epsilons:
@@ -83,12 +83,15 @@ def cells(study: NormStudy, train: Sequence[Any], test: Sequence[Any]) -> Iterat
                     }
 
                 said = "without privacy" if epsilon is None else f"epsilon {epsilon:g}"
-                yield Cell(
-                    norm, depth, epsilon, Step(f"{norm}, depth {depth}, {said}", identity_of(*depends), cost_s, work)
+                yield NormCell(
+                    norm,
+                    depth,
+                    epsilon,
+                    KeptStep(f"{norm}, depth {depth}, {said}", identity_of(*depends), cost_s, work),
                 )
 
 
-def table(found: Sequence[Cell], kept: KeptSteps) -> str:
+def table(found: Sequence[NormCell], kept: KeptSteps) -> str:
     """Words that are not recognised, %: a row for each norm and depth, a column for each epsilon; cells that are done."""
     epsilons = list(dict.fromkeys(cell.epsilon for cell in found))
     heads = ["without privacy" if epsilon is None else f"epsilon {epsilon:g}" for epsilon in epsilons]

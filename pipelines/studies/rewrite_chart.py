@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from sottovoce.pipelines.studies.measure_rewrite import Measured
+from sottovoce.pipelines.studies.measure_rewrite import MeasuredRewrite
 
 
-def _name(row: Measured) -> str:
+def _name(row: MeasuredRewrite) -> str:
     unit = ", a dialogue" if row.guarantee.endswith("dialogue") else ""
     return row.strategy + unit + (" and public sentences" if row.public else "")
 
 
-def draw(rows: Sequence[Measured], path: Path) -> None:
+def draw(rows: Sequence[MeasuredRewrite], path: Path) -> None:
     """Strategies with an epsilon as curves; none and replace, which have none, as level lines."""
     from matplotlib.figure import Figure
 

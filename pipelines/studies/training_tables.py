@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from sottovoce.models.errors import CorpusError
-from sottovoce.models.evaluation.attacks.membership import Attack, lira_attack, shadow_attack
+from sottovoce.models.evaluation.attacks.membership import MembershipAttack, lira_attack, shadow_attack
 from sottovoce.models.evaluation.metrics.exposure import exposure, null_mean
 from sottovoce.models.training.loop.prepare import read_data
 from sottovoce.models.training.loop.trainer import Trainer
 from sottovoce.models.training.tasks import task_of
 from sottovoce.models.training.train_settings import TrainSettings
-from sottovoce.pipelines.studies.kept_steps import KeptSteps, Step, identity_of
+from sottovoce.pipelines.studies.kept_steps import KeptStep, KeptSteps, identity_of
 from sottovoce.pipelines.studies.training_study import METHODS, TIMES_SGD, TrainingStudy
 from sottovoce.pipelines.studies.trial import train_once
 
@@ -46,26 +46,26 @@ class Parts:
 
 
 @dataclass(frozen=True)
-class Row:
+class TrainingRow:
     """A row of the table to be, with its trainings."""
 
     dataset: str
     task: str
     model: str
     method: str
-    target: Step
-    shadow: Step
-    lira: tuple[Step, ...]
+    target: KeptStep
+    shadow: KeptStep
+    lira: tuple[KeptStep, ...]
     member: np.ndarray  # of the sentences that lira is about, which the target was trained on
     seen: np.ndarray  # [lira models, sentences]
     scores: tuple[str, ...]
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[KeptStep, ...]:
         return (self.target, self.shadow, *self.lira)
 
 
-def rows_of_study(study: TrainingStudy, dataset: str, path: Path, methods: Sequence[str]) -> Iterator[Row]:
+def rows_of_study(study: TrainingStudy, dataset: str, path: Path, methods: Sequence[str]) -> Iterator[TrainingRow]:
     parts = split(path, study)
     for model in study.models:
         for method in methods:
@@ -93,14 +93,14 @@ def split(path: Path, study: TrainingStudy) -> Parts:
     )  # fmt: skip
 
 
-def _row(study: TrainingStudy, dataset: str, parts: Parts, model: str, method: str) -> Row:
+def _row(study: TrainingStudy, dataset: str, parts: Parts, model: str, method: str) -> TrainingRow:
     settings = replace(study.settings, model=study.models[model], validation_share=0.0, **METHODS[method])
     pool, draw = [*parts.target, *parts.unseen], np.random.default_rng(study.seed + 2)
     halves: list[np.ndarray] = []
     for number in range(study.lira_models):  # each pair shares the examples out, so every one is seen by one of the two
         halves.append(draw.permutation(len(pool)) < len(pool) // 2 if number % 2 == 0 else ~halves[-1])
 
-    def step(name: str, examples: list[Any], asked: dict[str, list[Any]], seed: int, tested: bool = False) -> Step:
+    def step(name: str, examples: list[Any], asked: dict[str, list[Any]], seed: int, tested: bool = False) -> KeptStep:
         cost_s = len(examples) * settings.epochs * study.cost_ms[model] * TIMES_SGD[settings.mode] / 1000
         depends = (
             CODE,
@@ -115,10 +115,10 @@ def _row(study: TrainingStudy, dataset: str, parts: Parts, model: str, method: s
         def work() -> dict[str, Any]:
             return measure(settings, parts, examples, asked, seed, tested)
 
-        return Step(f"{dataset}, {model}, {method}: {name}", identity_of(*depends), cost_s, work)
+        return KeptStep(f"{dataset}, {model}, {method}: {name}", identity_of(*depends), cost_s, work)
 
     planted = {"planted": parts.planted, "candidates": parts.candidates} if parts.planted else {}
-    return Row(
+    return TrainingRow(
         dataset, settings.task, model, method,
         target=step("target", [*parts.target, *parts.planted], {"in": parts.target, "out": parts.unseen, **planted},
                     study.seed, tested=True),
@@ -151,7 +151,7 @@ def measure(
     }
 
 
-def result(row: Row, kept: KeptSteps) -> dict[str, Any]:
+def result(row: TrainingRow, kept: KeptSteps) -> dict[str, Any]:
     target, shadow, *lira = (kept.result(step) for step in row.steps)
     sides = [one["features"][side] for one in (shadow, target) for side in ("in", "out")]
     attack = shadow_attack(*sides)
@@ -185,7 +185,7 @@ def _confidence(trainer: Trainer, settings: TrainSettings, examples: list[Any], 
     return task.confidence(trainer.bench.network, task.encode(examples, settings.member.make(), labels))
 
 
-def _attack_row(attack: Attack) -> dict[str, Any]:
+def _attack_row(attack: MembershipAttack) -> dict[str, Any]:
     hits = {f"hits_at_{rate:g}": found.value for rate, found in attack.hits.items()}
     return {"auc": attack.auc.value, "auc_low": attack.auc.low, "auc_high": attack.auc.high, **hits}
 

@@ -13,7 +13,7 @@ from adversary import as_outsider, weakened
 from service import serving
 
 from sottovoce.models.randomness import Secret
-from sottovoce.pipelines.service.draws import Draws
+from sottovoce.pipelines.service.draws import RequestDraws
 from sottovoce.pipelines.service.tokens import add_token, read_tokens
 
 SESSION = "support-call-17"
@@ -43,7 +43,7 @@ def played(tmp_path) -> list[str]:
 
 def test_a_key_by_the_name_of_the_session_alone_tells_the_name(tmp_path):
     by_name = {
-        "sottovoce.pipelines.service.questions:draws_for": lambda secret, caller, session: Draws(
+        "sottovoce.pipelines.service.questions:draws_for": lambda secret, caller, session: RequestDraws(
             Secret(secret.digest("session", session))
         )
     }

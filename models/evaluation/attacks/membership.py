@@ -25,7 +25,7 @@ FALSE_ALARMS = (0.001, 0.01, 0.1)
 
 
 @dataclass(frozen=True)
-class Attack:
+class MembershipAttack:
     """`auc` is 0.5 for a guess. `hits` gives the share of members found at each rate of false alarms; 95 % intervals."""
 
     auc: Estimate
@@ -36,13 +36,13 @@ class Attack:
 
 def shadow_attack(
     shadow_members: np.ndarray, shadow_others: np.ndarray, members: np.ndarray, others: np.ndarray
-) -> Attack:
+) -> MembershipAttack:
     """Features [sentences, scores] of both sides: learned on the shadow model's, tried on the target's."""
     told_apart = learn_to_tell(shadow_members, shadow_others)
     return judge(told_apart(members), told_apart(others))
 
 
-def lira_attack(target: np.ndarray, member: np.ndarray, shadows: np.ndarray, seen: np.ndarray) -> Attack:
+def lira_attack(target: np.ndarray, member: np.ndarray, shadows: np.ndarray, seen: np.ndarray) -> MembershipAttack:
     """`target` [sentences] log odds by the model under attack, `shadows` [models, sentences] by the shadow models.
 
     `member` and `seen` tell, in the same shapes, whether the sentence was trained on. Deviations are pooled over
@@ -61,12 +61,12 @@ def lira_attack(target: np.ndarray, member: np.ndarray, shadows: np.ndarray, see
     return judge(scores[member], scores[~member])
 
 
-def judge(members: np.ndarray, others: np.ndarray) -> Attack:
+def judge(members: np.ndarray, others: np.ndarray) -> MembershipAttack:
     """How well scores tell members from others."""
     if len(members) < 2 or len(others) < 2:
         raise SettingsError([f"an attack needs members and others; there are {len(members)} and {len(others)}"])
     hits = {rate: _hits(members, others, rate) for rate in FALSE_ALARMS}
-    return Attack(_auc(members, others), hits, len(members), len(others))
+    return MembershipAttack(_auc(members, others), hits, len(members), len(others))
 
 
 def _auc(members: np.ndarray, others: np.ndarray) -> Estimate:

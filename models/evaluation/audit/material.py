@@ -13,7 +13,7 @@ import numpy as np
 
 from sottovoce.models.evaluation.attacks.slice_linkage import ReleasedSlice
 from sottovoce.models.evaluation.attacks.speaker_linkage import Recordings
-from sottovoce.models.evaluation.audit.readers import Reader, at_hand
+from sottovoce.models.evaluation.audit.readers import TextReader, at_hand
 from sottovoce.models.evaluation.audit.trials import NotApplicable, NotMeasurable
 
 
@@ -100,7 +100,7 @@ class Material(_Hidden):
     named: bool = False  # whether it is known that the corpus tells its speakers apart
     training: TrainedCanaries | Missing = NO_TRAINING
     traits: Traits | Missing = NO_TRAITS
-    readers: Mapping[str, Reader] = field(default_factory=lambda: at_hand(("tfidf", "stylometry")))
+    readers: Mapping[str, TextReader] = field(default_factory=lambda: at_hand(("tfidf", "stylometry")))
     read: dict[tuple[str, ...], Any] = field(default_factory=dict, compare=False)  # what readers made of the texts
 
     @classmethod

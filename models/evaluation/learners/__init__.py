@@ -20,7 +20,7 @@ TABLE = {
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Example:
+class SpokenExample:
     """Speech and the words that are said in it, as a dictionary has them ("c." is the letter)."""
 
     speech: Speech
@@ -30,7 +30,7 @@ class Example:
         return "<Example: sensitive>"
 
 
-class Recogniser(Protocol):
+class TrainedRecogniser(Protocol):
     def hear(self, speech: Speech) -> tuple[str, ...]:
         """The words of the vocabulary that fit best; every word is as likely as every other."""
 
@@ -45,7 +45,9 @@ class Learner(Protocol):
     def cost_s(self, training_s: float, test_s: float) -> float:
         """A rough guess of the processor time of one training and its test, for so many seconds of speech."""
 
-    def train(self, examples: Sequence[Example], lexicon: Lexicon, vocabulary: Sequence[str], seed: int) -> Recogniser:
+    def train(
+        self, examples: Sequence[SpokenExample], lexicon: Lexicon, vocabulary: Sequence[str], seed: int
+    ) -> TrainedRecogniser:
         """A recogniser of the words of `vocabulary`. `lexicon` knows these and all words of the examples.
 
         Without examples, a `ready` learner gives the model that it starts from.

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sottovoce.models.evaluation.learners import Example
+from sottovoce.models.evaluation.learners import SpokenExample
 from sottovoce.models.evaluation.learners.word_loop import WordLoop
 from sottovoce.models.settings import require
 from sottovoce.models.speech.audio import Speech, resample
@@ -51,7 +51,7 @@ class CtcFromScratch:
 
     def train(
         self,
-        examples: Sequence[Example],
+        examples: Sequence[SpokenExample],
         lexicon: Lexicon,
         vocabulary: Sequence[str],
         seed: int,

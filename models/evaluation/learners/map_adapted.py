@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sottovoce.models.errors import RunError
-from sottovoce.models.evaluation.learners import Example
+from sottovoce.models.evaluation.learners import SpokenExample
 from sottovoce.models.evaluation.learners.sphinx_model import write_definition, write_weights
 from sottovoce.models.settings import require
 from sottovoce.models.speech import sphinx
@@ -49,7 +49,7 @@ class MapAdapted:
         return 0.03 * training_s + 0.06 * test_s
 
     def train(
-        self, examples: Sequence[Example], lexicon: Lexicon, vocabulary: Sequence[str], seed: int
+        self, examples: Sequence[SpokenExample], lexicon: Lexicon, vocabulary: Sequence[str], seed: int
     ) -> SphinxRecogniser:
         import pocketsphinx
 
@@ -60,7 +60,7 @@ class MapAdapted:
             adapted = self.adapted(examples, lexicon, folder) if examples else model
             return SphinxRecogniser(_decoder(adapted, lexicon, vocabulary, folder))
 
-    def adapted(self, examples: Sequence[Example], lexicon: Lexicon, folder: Path) -> Path:
+    def adapted(self, examples: Sequence[SpokenExample], lexicon: Lexicon, folder: Path) -> Path:
         """Where in `folder`, which is used for everything on the way, the adapted model lies."""
         import pocketsphinx
 

@@ -22,7 +22,7 @@ IGNORED = -100
 
 
 @dataclass(frozen=True)
-class Training:
+class ReaderTraining:
     epochs: int = 8
     batch: int = 32
     rate: float = 4e-3
@@ -31,7 +31,7 @@ class Training:
 
 
 class _Network(nn.Module):
-    def __init__(self, words: int, intents: int, tags: int, training: Training):
+    def __init__(self, words: int, intents: int, tags: int, training: ReaderTraining):
         super().__init__()
         self.words = nn.Embedding(words, training.width, padding_idx=PADDING)
         self.context = nn.Linear(5 * training.width, 2 * training.width)
@@ -48,13 +48,13 @@ class _Network(nn.Module):
         return self.intent(self.drop(pooled)), self.tag(torch.cat([own, around], -1))
 
 
-class Reader:
+class IntentReader:
     """Learns from sentences with `fit`, and is measured on others with `measure`. Same seed, same result."""
 
-    def __init__(self, training: Training | None = None):
-        self.training = training or Training()
+    def __init__(self, training: ReaderTraining | None = None):
+        self.training = training or ReaderTraining()
 
-    def fit(self, sentences: Sequence[Sentence], seed: int) -> Reader:
+    def fit(self, sentences: Sequence[Sentence], seed: int) -> IntentReader:
         counts = Counter(word.lower() for sentence in sentences for word in sentence.words)
         self._ids = {word: at for at, word in enumerate(sorted(counts), UNKNOWN + 1)}
         rare = np.array([False, False, *(counts[word] == 1 for word in self._ids)])

@@ -21,7 +21,7 @@ from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Phone, Word
 from sottovoce.models.settings import require
 from sottovoce.models.speech.align.readings import Form, Piece, TextNotPronounceable, pieces
-from sottovoce.models.speech.align.refusals import AlignmentFailed, AlignmentMismatch, LanguageNotSupported
+from sottovoce.models.speech.align.refusals import AlignmentFailed, AlignmentMismatch, LanguageNotAligned
 from sottovoce.models.speech.audio import Speech, resample
 
 
@@ -96,7 +96,7 @@ class Ctc:
 
     def _words(self, scores: Any, speech: Speech, text: str, language: str | None) -> tuple[Word, ...]:
         if self.languages and language and language.lower().replace("_", "-").split("-")[0] not in self.languages:
-            raise LanguageNotSupported
+            raise LanguageNotAligned
         spoken = pieces(text, fold=str.lower)
         letters, states = self._best_reading(scores, spoken)
         path = np.asarray(states)

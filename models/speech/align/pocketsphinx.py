@@ -22,7 +22,7 @@ from sottovoce.models.settings import require
 from sottovoce.models.speech import sphinx
 from sottovoce.models.speech.align.grammar import Grammar, grammar_of
 from sottovoce.models.speech.align.readings import pieces
-from sottovoce.models.speech.align.refusals import AlignmentFailed, AlignmentMismatch, LanguageNotSupported
+from sottovoce.models.speech.align.refusals import AlignmentFailed, AlignmentMismatch, LanguageNotAligned
 from sottovoce.models.speech.audio import Speech
 from sottovoce.models.speech.pronounce import Pronouncer
 
@@ -155,7 +155,7 @@ class PocketSphinx:
 
 def _refuse_unless_english(language: str | None) -> None:
     if language and re.split(r"[-_]", language.lower())[0] not in ("en", "eng", "english"):
-        raise LanguageNotSupported
+        raise LanguageNotAligned
 
 
 def _bare(name: str) -> str:

@@ -15,6 +15,6 @@ class AlignmentMismatch(Refusal):
     allowed = "speech that says what the text says, within the aligner's floors"
 
 
-class LanguageNotSupported(Refusal):
+class LanguageNotAligned(Refusal):
     code = "language_not_supported"
     allowed = "a language that the aligner's model knows (pocketsphinx: English)"

@@ -20,7 +20,7 @@ from sottovoce.models.records import Phone, Word
 from sottovoce.models.settings import require
 from sottovoce.models.speech import whisper
 from sottovoce.models.speech.align.readings import NothingSpoken
-from sottovoce.models.speech.align.refusals import AlignmentFailed, AlignmentMismatch, LanguageNotSupported
+from sottovoce.models.speech.align.refusals import AlignmentFailed, AlignmentMismatch, LanguageNotAligned
 from sottovoce.models.speech.audio import Speech
 from sottovoce.models.speech.ipa import VOWELS, phones_of_word
 from sottovoce.models.text.language import code_of
@@ -53,7 +53,7 @@ class Whisper:
     def align(self, speech: Speech, text: str, language: str | None = None) -> tuple[Word, ...]:
         code = code_of(language or "")
         if not code or not self._network.knows(code):
-            raise LanguageNotSupported
+            raise LanguageNotAligned
         if speech.duration_s > whisper.LONGEST_S:
             raise AlignmentFailed
         places = [match.span() for match in _WORD.finditer(text)]

@@ -63,7 +63,7 @@ def normalised(channels: int, affine: bool = True, relu: bool = True) -> nn.Sequ
     return layers
 
 
-class Affine(nn.Module):
+class NormalisedConvolution(nn.Module):
     """A convolution over time, then normalised: halves the frame rate once, at the entry."""
 
     def __init__(self) -> None:
@@ -147,7 +147,7 @@ class CamPlusPlusNetwork(nn.Module):
         super().__init__()
         self.head = FrontEnd()
         self.xvector = nn.Sequential()
-        self.xvector.add_module("tdnn", Affine())
+        self.xvector.add_module("tdnn", NormalisedConvolution())
         channels = WIDTH
         for number, (layers, dilation) in enumerate(BLOCKS, 1):
             self.xvector.add_module(f"block{number}", DenseBlock(layers, channels, dilation))

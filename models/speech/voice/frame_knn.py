@@ -24,7 +24,7 @@ from sottovoce.models.speech.voice.fargan import Fargan
 from sottovoce.models.speech.voice.frame_pool import SHAPE, FramePool, in_own_units
 from sottovoce.models.speech.voice.opus_features import PITCH, RATE_HZ, VOICING, Analysis
 from sottovoce.models.speech.voice.pseudo_speaker import draw_key
-from sottovoce.models.speech.voice.say_phones import LOUDNESS, PEAK, Part, PseudoVoice, pitch_contour
+from sottovoce.models.speech.voice.say_phones import LOUDNESS, PEAK, PseudoVoice, VoicedFrames, pitch_contour
 
 CONTEXT = (-3, 0, 3)  # frames that are compared together: a sound is known by how it moves
 SMOOTH = 0.7  # frames
@@ -112,4 +112,4 @@ def _replaced(own: np.ndarray, pool: np.ndarray, neighbours: int) -> np.ndarray:
 
 def _new_pitch(source: np.ndarray, quantiles: np.ndarray, draw: np.random.Generator) -> np.ndarray:
     pitch, voiced = source[:, PITCH], source[:, VOICING] > 0
-    return pitch_contour(pitch, [Part(0, len(source), PseudoVoice(np.zeros(0), quantiles))], voiced, draw)
+    return pitch_contour(pitch, [VoicedFrames(0, len(source), PseudoVoice(np.zeros(0), quantiles))], voiced, draw)

@@ -26,7 +26,7 @@ from sottovoce.models.speech.slice import Slice, slice_id, text_of
 from sottovoce.models.speech.voice.opus_features import HOP, RATE_HZ
 from sottovoce.models.speech.voice.phone_track import PhoneTrack, repaused, track_of, without_words
 from sottovoce.models.speech.voice.prosody import Shared
-from sottovoce.models.speech.voice.say_phones import PEAK, Part, PseudoVoice, retimed, say
+from sottovoce.models.speech.voice.say_phones import PEAK, PseudoVoice, VoicedFrames, retimed, say
 
 if TYPE_CHECKING:
     from sottovoce.models.speech.voice.phonetic import Phonetic
@@ -71,7 +71,7 @@ def _timed(
 def speak(voice: Phonetic, text: str, secret: Secret, key: str) -> Speech:
     """All of the theorem: text, secret and key are all that the sound comes from."""
     said, speaker, draw = _timed(voice, track_of(words_of(text), 0), secret, key)
-    features = say(voice.parts["network"], [Part(0, said.frames, speaker)], said, PUBLIC, draw)
+    features = say(voice.parts["network"], [VoicedFrames(0, said.frames, speaker)], said, PUBLIC, draw)
     samples = voice.parts["vocoder"].speak(features)
     spoken = np.repeat(said.speech, HOP)[: len(samples)]
     loud = LEVEL / max(level(samples[: len(spoken)][spoken]), 1e-9)

@@ -40,7 +40,7 @@ from sottovoce.models.speech.voice.phone_track import (
 from sottovoce.models.speech.voice.prosody import Shared, SourceProsody, source_prosody
 from sottovoce.models.speech.voice.pseudo_speaker import PseudoSpeakerOptions, PseudoSpeakers, draw_key
 from sottovoce.models.speech.voice.public_sounds import spectral_departures
-from sottovoce.models.speech.voice.say_phones import PEAK, Part, PseudoVoice, retimed, say
+from sottovoce.models.speech.voice.say_phones import PEAK, PseudoVoice, VoicedFrames, retimed, say
 
 PAUSE_RATE = 0.13  # of the borders between words: as often as LibriSpeech's and AN4's speakers pause
 USUAL_LEVEL = 0.05  # where nothing of the source is left to take the level of
@@ -157,7 +157,7 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         track = repaused(track, source.public_pauses, PAUSE_RATE, draw)
         said = retimed(self._parts["network"], voice, track, source, draw)
         moved = moved_words(words, said)
-        parts = [Part(0, said.frames, voice)]
+        parts = [VoicedFrames(0, said.frames, voice)]
         if self.assign == "slice" and slices is not None:
             parts = self._cast(heard, secret, said, slices(moved, mark(utterance.text, utterance.spans, moved)))
         sounds = None
@@ -213,13 +213,15 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         weights = self._parts["pseudo_speakers"].draw(secret, key, source_gender=heard.utterance.gender)
         return PseudoVoice.of(self._parts["pool"], weights)
 
-    def _cast(self, heard: Analysed, secret: Secret, said: PhoneTrack, groups: Sequence[tuple[int, int]]) -> list[Part]:
+    def _cast(
+        self, heard: Analysed, secret: Secret, said: PhoneTrack, groups: Sequence[tuple[int, int]]
+    ) -> list[VoicedFrames]:
         """A pseudo-speaker for each slice, from its first word to the next slice's."""
         firsts = [int(said.begin[np.flatnonzero(said.word == first)[0]]) for first, _ in groups]
         begins = [0, *firsts[1:]]
         ends = [*begins[1:], said.frames]
         return [
-            Part(begin, end, self._pseudo_speaker(heard, secret, str(number)))
+            VoicedFrames(begin, end, self._pseudo_speaker(heard, secret, str(number)))
             for number, (begin, end) in enumerate(zip(begins, ends, strict=True))
         ]
 

@@ -36,7 +36,7 @@ class PseudoVoice:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class VoicedFrames:
     """Frames [begin, end) that one pseudo-speaker says."""
 
     begin: int
@@ -59,7 +59,7 @@ def retimed(
 
 def say(
     network: PhoneNetwork,
-    parts: Sequence[Part],
+    parts: Sequence[VoicedFrames],
     said: PhoneTrack,
     source: SourceProsody,
     draw: np.random.Generator,
@@ -92,7 +92,7 @@ def _widened(cepstra: np.ndarray, spread: np.ndarray, speech: np.ndarray) -> np.
 
 
 def pitch_contour(
-    height: np.ndarray, parts: Sequence[Part], voiced: np.ndarray, draw: np.random.Generator
+    height: np.ndarray, parts: Sequence[VoicedFrames], voiced: np.ndarray, draw: np.random.Generator
 ) -> np.ndarray:
     """Heights in units of the utterance to the same percentile of the pseudo-speaker's own pitch, wandering slowly."""
     from scipy.ndimage import gaussian_filter1d

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from sottovoce.models.records import Span
 from sottovoce.models.text.detect import ENGLISH, Detector
-from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, Example, stretches
+from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, TaggedExample, stretches
 from sottovoce.models.text.detect.coverage import signs, wilson
 from sottovoce.models.text.language import detect_in
 
@@ -30,7 +30,7 @@ _SMALL_WORDS = frozenset(
 
 
 @dataclass
-class Count:
+class HitCount:
     hit: int = 0
     of: int = 0
 
@@ -38,8 +38,8 @@ class Count:
         self.hit += hit
         self.of += 1
 
-    def without(self, other: Count) -> Count:
-        return Count(self.hit - other.hit, self.of - other.of)
+    def without(self, other: HitCount) -> HitCount:
+        return HitCount(self.hit - other.hit, self.of - other.of)
 
     @property
     def share(self) -> float:
@@ -67,14 +67,14 @@ class Measured:
     """`types[t]`: words of gold type t that were found; `typed[t]`: found with that very type as well."""
 
     utterances: int = 0
-    entity_words: Count = field(default_factory=Count)
-    other_words: Count = field(default_factory=Count)
-    small_entity_words: Count = field(default_factory=Count)
-    small_other_words: Count = field(default_factory=Count)
+    entity_words: HitCount = field(default_factory=HitCount)
+    other_words: HitCount = field(default_factory=HitCount)
+    small_entity_words: HitCount = field(default_factory=HitCount)
+    small_other_words: HitCount = field(default_factory=HitCount)
     hits_untold: int = 0
-    entities: Count = field(default_factory=Count)
-    types: dict[str, Count] = field(default_factory=dict)
-    typed: dict[str, Count] = field(default_factory=dict)
+    entities: HitCount = field(default_factory=HitCount)
+    types: dict[str, HitCount] = field(default_factory=dict)
+    typed: dict[str, HitCount] = field(default_factory=dict)
     strict: Strict = field(default_factory=lambda: Strict())
 
     def as_dict(self) -> dict:
@@ -105,11 +105,11 @@ class Measured:
 
 
 def measure(
-    detector: Detector, examples: Iterable[Example], done: Callable[[int], None] = lambda utterances: None
+    detector: Detector, examples: Iterable[TaggedExample], done: Callable[[int], None] = lambda utterances: None
 ) -> Measured:
     """`detector` must be set up; `done` is told from time to time how many utterances are."""
     result = Measured()
-    chunk: list[Example] = []
+    chunk: list[TaggedExample] = []
     for example in examples:
         chunk.append(example)
         if len(chunk) == _CHUNK:
@@ -120,7 +120,7 @@ def measure(
     return result
 
 
-def _count_all(detector: Detector, chunk: Sequence[Example], result: Measured) -> None:
+def _count_all(detector: Detector, chunk: Sequence[TaggedExample], result: Measured) -> None:
     for code in sorted({example.language for example in chunk}):
         own = [example for example in chunk if example.language == code]
         for example, spans in zip(
@@ -129,7 +129,7 @@ def _count_all(detector: Detector, chunk: Sequence[Example], result: Measured) -
             count(example, spans, result)
 
 
-def count(example: Example, spans: Sequence[Span], result: Measured) -> None:
+def count(example: TaggedExample, spans: Sequence[Span], result: Measured) -> None:
     result.utterances += 1
     _count_strictly(example, spans, result.strict)
     text = example.text
@@ -160,14 +160,14 @@ def count(example: Example, spans: Sequence[Span], result: Measured) -> None:
         result.entity_words.add(covered)
         if at_word in small:
             result.small_entity_words.add(covered)
-        result.types.setdefault(kind, Count()).add(covered)
-        result.typed.setdefault(kind, Count()).add(covered and all(types[at] == kind for at in places))
+        result.types.setdefault(kind, HitCount()).add(covered)
+        result.typed.setdefault(kind, HitCount()).add(covered and all(types[at] == kind for at in places))
         whole = covered if whole is None else whole and covered
     if whole is not None:
         result.entities.add(whole)
 
 
-def _count_strictly(example: Example, spans: Sequence[Span], strict: Strict) -> None:
+def _count_strictly(example: TaggedExample, spans: Sequence[Span], strict: Strict) -> None:
     """A span stands for the words that it touches. One of a type that the set does not label is neither right nor wrong."""
     ends = list(itertools.accumulate(len(token) + 1 for token in example.tokens))
     gold = set(stretches(example.labels))
@@ -182,7 +182,7 @@ def _count_strictly(example: Example, spans: Sequence[Span], strict: Strict) -> 
     strict.right += len(gold & found)
 
 
-def _small(example: Example) -> set[int]:
+def _small(example: TaggedExample) -> set[int]:
     """The small words in or beside an entity."""
     inside = {at for at, label in enumerate(example.labels) if label not in (OUTSIDE, MIXED)}
     near = inside | {at + step for at in inside for step in (-1, 1)}

@@ -16,7 +16,7 @@ TABLE = {
     "redact": "sottovoce.models.text.replace.placeholder:Redact",
     "typed": "sottovoce.models.text.replace.placeholder:Typed",
     "named": "sottovoce.models.text.replace.placeholder:Named",
-    "word": "sottovoce.models.text.replace.surrogate:Word",
+    "word": "sottovoce.models.text.replace.surrogate:WordSurrogate",
     "full": "sottovoce.models.text.replace.surrogate:Full",
     "consistent": "sottovoce.models.text.replace.consistent:Consistent",
 }

@@ -205,7 +205,7 @@ class Surrogate(SurrogateOptions):
 
 
 @dataclass
-class Word(Surrogate):
+class WordSurrogate(Surrogate):
     """Each word of an entity for itself."""
 
     name = "word"

@@ -21,7 +21,7 @@ TABLE = {
     "none": "sottovoce.models.text.rewrite.not_rewritten:NotRewritten",
     "crowd": "sottovoce.models.text.rewrite.crowd:Crowd",
     "adept": "sottovoce.models.text.rewrite.adept:Adept",
-    "metric": "sottovoce.models.text.rewrite.metric:Metric",
+    "metric": "sottovoce.models.text.rewrite.metric:MetricPrivacy",
 }
 LANGUAGES: dict[str, tuple[str, ...]] = {}  # templates are made of what detection left, in any language
 NONE = "none"

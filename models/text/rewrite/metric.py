@@ -31,7 +31,7 @@ SHIPPED = "word_vectors.npz"
 
 
 @dataclass(frozen=True)
-class Metric(RewritesEach):
+class MetricPrivacy(RewritesEach):
     """`vectors`: a .npz with `words` and `vectors`; without it, the small table that ships. Words that it lacks are drawn
     from all of it."""
 

@@ -10,7 +10,7 @@ import torch
 
 from sottovoce.models.training.batches import Batch, Encoded, collate
 from sottovoce.models.training.examples import Example, Labels
-from sottovoce.models.training.loop.scores import Reading, Scores, score
+from sottovoce.models.training.loop.scores import Scores, Understood, score
 from sottovoce.models.training.networks.network import Answer, IntentSlotNetwork
 
 ROWS = 128
@@ -35,7 +35,9 @@ def evaluate(
             example = examples[begin + offset]
             said = [labels.tags[tag] for tag in tags[offset][:length]]
             said += ["O"] * (len(example.tags) - length)  # words beyond what the model reads
-            pairs.append((Reading(example.intent, example.tags), Reading(labels.intents[best[offset]], tuple(said))))
+            pairs.append(
+                (Understood(example.intent, example.tags), Understood(labels.intents[best[offset]], tuple(said)))
+            )
     return score(pairs)
 
 

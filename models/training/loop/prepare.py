@@ -13,7 +13,7 @@ from sottovoce.models.errors import CorpusError
 from sottovoce.models.randomness import Secret
 from sottovoce.models.training.rows import rows_of
 from sottovoce.models.training.tasks import task_of
-from sottovoce.models.training.tasks.task import Corpus, Task
+from sottovoce.models.training.tasks.task import Task, TaskCorpus
 from sottovoce.models.training.train_settings import TrainSettings
 from sottovoce.models.training.units import Units
 
@@ -65,7 +65,7 @@ def prepare(
 
 def read_data(
     task: Task, data: str, split: str | None = None, commit: str | None = None, units: Units | None = None
-) -> Corpus:
+) -> TaskCorpus:
     return task.read(rows_of(Path(data), commit, task.sink, task.columns, units), split)
 
 

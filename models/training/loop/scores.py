@@ -21,7 +21,7 @@ class Scores:
 
 
 @dataclass(frozen=True)
-class Reading:
+class Understood:
     """An intent and the tags of the words."""
 
     intent: str
@@ -42,7 +42,7 @@ def slots_of(tags: Sequence[str]) -> list[tuple[int, int, str]]:
     return slots
 
 
-def score(pairs: Iterable[tuple[Reading, Reading]]) -> Scores:
+def score(pairs: Iterable[tuple[Understood, Understood]]) -> Scores:
     """Pairs of (reference, answer)."""
     examples = right_intents = errors = reference_slots = right = answered = 0
     intents: set[str] = set()

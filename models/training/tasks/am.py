@@ -19,7 +19,7 @@ from sottovoce.models.speech.audio import AudioLimits, load, resample
 from sottovoce.models.speech.mel_bands import HOP, RATE_HZ, log_bands
 from sottovoce.models.training.networks.vocabulary import words_of
 from sottovoce.models.training.rows import Row
-from sottovoce.models.training.tasks.task import Corpus, Task
+from sottovoce.models.training.tasks.task import NoNames, Task, TaskCorpus
 
 if TYPE_CHECKING:
     from sottovoce.models.training.batches import NamedBatch
@@ -46,11 +46,6 @@ class SpokenText:
         return (hashlib.sha256(self.bands.tobytes()).hexdigest(), self.text)
 
 
-@dataclass(frozen=True)
-class NoNames:
-    """Nothing of the data is published: the alphabet is public."""
-
-
 class Recognition(Task):
     sink, columns, default_model = "stt_am", frozenset({"audio", "text"}), "conv"
     examples = "slices of speech"
@@ -58,7 +53,7 @@ class Recognition(Task):
     publishes = "the alphabet, which is public and owes nothing to the data"
     judged_by = "letter_errors"
 
-    def read(self, rows: Iterable[Row], split: str | None = None) -> Corpus:
+    def read(self, rows: Iterable[Row], split: str | None = None) -> TaskCorpus:
         found, without = [], 0
         for source, row in rows:
             if split is not None and row.get("split") != split:
@@ -74,7 +69,7 @@ class Recognition(Task):
                 raise CorpusError(f"{source.file}: line {source.line}: audio: {refusal.code}") from None
             speaker = row.get("speaker")
             found.append(SpokenText(bands, " ".join(words), source, None if speaker is None else str(speaker)))
-        return Corpus(found, without)
+        return TaskCorpus(found, without)
 
     def schema(self, train: Sequence[SpokenText], settings: TrainSettings) -> NoNames:
         if len({example.text for example in train}) == 1 and len(train) > 1:

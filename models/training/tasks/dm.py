@@ -17,7 +17,7 @@ from sottovoce.models.errors import CorpusError
 from sottovoce.models.records import Source
 from sottovoce.models.training.networks.words import bucket_of
 from sottovoce.models.training.rows import Row
-from sottovoce.models.training.tasks.task import Corpus, Fault, Task
+from sottovoce.models.training.tasks.task import Fault, Task, TaskCorpus
 from sottovoce.models.training.units import join_people
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class DialogueManagement(Task):
     publishes = "the names of acts (intents)"
     judged_by = "error"
 
-    def read(self, rows: Iterable[Row], split: str | None = None) -> Corpus:
+    def read(self, rows: Iterable[Row], split: str | None = None) -> TaskCorpus:
         found: dict[str, tuple[Source, list[Turn], set[str]]] = {}
         for source, row in rows:
             if split is not None and row.get("split") != split:
@@ -76,7 +76,7 @@ class DialogueManagement(Task):
         whose = join_people((name, person) for name, (_, _, people) in found.items() for person in sorted(people))
         dialogues = [Dialogue(tuple(turns), source, whose.get(name)) for name, (source, turns, _) in found.items()]
         usable = [dialogue for dialogue in dialogues if any(dialogue.following)]
-        return Corpus(usable, len(dialogues) - len(usable))
+        return TaskCorpus(usable, len(dialogues) - len(usable))
 
     def schema(self, train: Sequence[Dialogue], settings: TrainSettings) -> Acts:
         used = {act for dialogue in train for _, act in dialogue.turns if act}

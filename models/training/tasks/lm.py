@@ -14,7 +14,7 @@ from sottovoce.models.errors import CorpusError
 from sottovoce.models.records import Source
 from sottovoce.models.training.networks.vocabulary import UNKNOWN, words_of
 from sottovoce.models.training.rows import Row
-from sottovoce.models.training.tasks.task import Corpus, Task
+from sottovoce.models.training.tasks.task import NoNames, Task, TaskCorpus
 
 if TYPE_CHECKING:
     from sottovoce.models.training.batches import NamedBatch
@@ -26,22 +26,17 @@ ROWS = 64
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Line:
+class TrainingLine:
     words: tuple[str, ...]
     source: Source
     speaker: str | None = None
 
     def __repr__(self) -> str:
-        return "<Line: sensitive>"
+        return "<TrainingLine: sensitive>"
 
     @property
     def content(self) -> tuple[str, ...]:
         return self.words
-
-
-@dataclass(frozen=True)
-class NoNames:
-    """Nothing of the data is published: the vocabulary is public."""
 
 
 class LanguageModelling(Task):
@@ -51,7 +46,7 @@ class LanguageModelling(Task):
     publishes = "the vocabulary, which is a public list and owes nothing to the data"
     judged_by = "perplexity"
 
-    def read(self, rows: Iterable[Row], split: str | None = None) -> Corpus:
+    def read(self, rows: Iterable[Row], split: str | None = None) -> TaskCorpus:
         lines, empty = [], 0
         for source, row in rows:
             if split is not None and row.get("split") != split:
@@ -62,18 +57,18 @@ class LanguageModelling(Task):
             words = words_of(text if isinstance(text, str) else " ".join(text))
             if words:
                 speaker = row.get("speaker")
-                lines.append(Line(words, source, None if speaker is None else str(speaker)))
+                lines.append(TrainingLine(words, source, None if speaker is None else str(speaker)))
             else:
                 empty += 1
-        return Corpus(lines, empty)
+        return TaskCorpus(lines, empty)
 
-    def schema(self, train: Sequence[Line], settings: TrainSettings) -> NoNames:
+    def schema(self, train: Sequence[TrainingLine], settings: TrainSettings) -> NoNames:
         return NoNames()
 
     def load_schema(self, values: Mapping[str, Any]) -> NoNames:
         return NoNames()
 
-    def encode(self, examples: Sequence[Line], member: Any, schema: NoNames) -> list[dict[str, np.ndarray]]:
+    def encode(self, examples: Sequence[TrainingLine], member: Any, schema: NoNames) -> list[dict[str, np.ndarray]]:
         vocabulary, rows = member.words(), []
         begin, end = vocabulary.ends
         for line in examples:
@@ -87,14 +82,14 @@ class LanguageModelling(Task):
         return collate_named(rows, weights)
 
     def evaluate(
-        self, network: LanguageNetwork, rows: Sequence[Any], examples: Sequence[Line], schema: NoNames
+        self, network: LanguageNetwork, rows: Sequence[Any], examples: Sequence[TrainingLine], schema: NoNames
     ) -> dict[str, float]:
         """`unigram_perplexity` is what the words of these very lines give without their order: a floor for models that
         look at no context. `unknown_share` of the words is outside the vocabulary."""
         targets = [[int(number) for number in row["targets"]] for row in rows]
         return _scores(self._losses(network, rows), targets, UNKNOWN)
 
-    def scores_of(self, losses: Sequence[Sequence[float]], lines: Sequence[Line]) -> dict[str, float] | None:
+    def scores_of(self, losses: Sequence[Sequence[float]], lines: Sequence[TrainingLine]) -> dict[str, float] | None:
         """Of a model of whole words that is no network; every word has its own name here."""
         return _scores(losses, [[*line.words, "</s>"] for line in lines], None) if lines else None
 
@@ -112,7 +107,7 @@ class LanguageModelling(Task):
         means = np.array([[sum(line) / len(line), max(line), min(line)] for line in self._losses(network, rows)])
         return Confidence(-means, -means[:, 0])
 
-    def canary(self, examples: Sequence[Line], draw: np.random.Generator) -> Line:
+    def canary(self, examples: Sequence[TrainingLine], draw: np.random.Generator) -> TrainingLine:
         """Words of many lines in an order that nobody says."""
         one, *others = (examples[at] for at in draw.integers(len(examples), size=7))
         return replace(one, words=tuple(line.words[int(draw.integers(len(line.words)))] for line in others))
@@ -126,7 +121,9 @@ class LanguageModelling(Task):
             if member.counts:
                 losses = network.losses(words)
             else:
-                losses = self._losses(network, self.encode([Line(words, Source("input", number))], member, schema))[0]
+                losses = self._losses(
+                    network, self.encode([TrainingLine(words, Source("input", number))], member, schema)
+                )[0]
             total = sum(losses)
             yield {
                 "text": text,

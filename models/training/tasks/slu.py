@@ -10,7 +10,7 @@ from sottovoce.models.errors import CorpusError
 from sottovoce.models.records import Source
 from sottovoce.models.training.examples import TOKEN, Example, Labels, check_labels, labels_of, read_examples
 from sottovoce.models.training.rows import SLU, SLU_COLUMNS, Row
-from sottovoce.models.training.tasks.task import Corpus, Task, invented_word
+from sottovoce.models.training.tasks.task import Task, TaskCorpus, invented_word
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +30,7 @@ class Understanding(Task):
     publishes = "the names of intents and slots"
     judged_by = "ser"
 
-    def read(self, rows: Iterable[Row], split: str | None = None) -> Corpus:
+    def read(self, rows: Iterable[Row], split: str | None = None) -> TaskCorpus:
         return read_examples(rows, split)
 
     def schema(self, train: Sequence[Example], settings: TrainSettings) -> Labels:

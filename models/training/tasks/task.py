@@ -22,11 +22,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Corpus:
-    """`left_out` rows could not be learned from; the task says why."""
+class TaskCorpus:
+    """What a task reads of its rows. `left_out` rows could not be learned from; the task says why."""
 
     examples: list[Any]
     left_out: int = 0
+
+
+@dataclass(frozen=True)
+class NoNames:
+    """The schema of a task that publishes nothing of the data: its vocabulary or alphabet is public."""
 
 
 class Task:
@@ -40,7 +45,7 @@ class Task:
     publishes: ClassVar[str]  # what of the data is published with a model, whatever its epsilon
     judged_by: ClassVar[str]  # the score that falls as a model gets better
 
-    def read(self, rows: Iterable[Row], split: str | None = None) -> Corpus:
+    def read(self, rows: Iterable[Row], split: str | None = None) -> TaskCorpus:
         raise NotImplementedError
 
     def schema(self, train: Sequence[Any], settings: TrainSettings) -> Any:

@@ -69,15 +69,15 @@ def test_training_sets_hold_nobody_of_the_test_and_the_same_originals_alone_and_
     import argparse
 
     from sottovoce.pipelines.commands import evaluate_acoustic
-    from sottovoce.pipelines.studies.acoustic_study import Source
+    from sottovoce.pipelines.studies.acoustic_study import SpeechSource
 
     parser = argparse.ArgumentParser()
     evaluate_acoustic.add_arguments(parser)
     plan = evaluate_acoustic._plan(parser.parse_args(arguments(corpus, tmp_path, "--voice", "vtln", "--mix")[2:]))
     study = plan.study
-    alone = study.training(Source("30 %", share=0.3), 0)
-    mixed = study.training(Source("vtln + 30 %", "vtln", 0.3), 0)
-    for pieces in (alone, mixed, study.training(Source("vtln", "vtln"), 0)):
+    alone = study.training(SpeechSource("30 %", share=0.3), 0)
+    mixed = study.training(SpeechSource("vtln + 30 %", "vtln", 0.3), 0)
+    for pieces in (alone, mixed, study.training(SpeechSource("vtln", "vtln"), 0)):
         assert pieces and not {piece.speaker for piece in pieces} & study.test_folds[0]
     assert {piece.flac for piece in alone} <= {piece.flac for piece in mixed}
     assert len({piece.utterance for piece in mixed}) == len(mixed) > len(alone)

@@ -7,7 +7,7 @@ import pytest
 
 from sottovoce.models.text.rewrite.autoencoder import SHIPPED
 from sottovoce.pipelines.cli import main
-from sottovoce.pipelines.studies.measure_rewrite import Strategy
+from sottovoce.pipelines.studies.measure_rewrite import MeasuredStrategy
 
 FRAMES = {
     "play": ("play X", "play X please"),
@@ -73,5 +73,5 @@ def test_what_is_wrong_is_named(labelled, capsys, wrong):
 
 def test_a_decoder_that_has_read_the_corpus_is_said_to_give_nothing():
     read = json.loads((SHIPPED / "rewriter.json").read_text())["trained_on"][0].split(".")[0]
-    assert Strategy("adept", 4.0).guarantee(read) == "none: decoder read it"
-    assert Strategy("adept", 4.0).guarantee("another") == "(4, 1e-06) utterance"
+    assert MeasuredStrategy("adept", 4.0).guarantee(read) == "none: decoder read it"
+    assert MeasuredStrategy("adept", 4.0).guarantee("another") == "(4, 1e-06) utterance"

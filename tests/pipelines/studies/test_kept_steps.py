@@ -8,14 +8,14 @@ import pickle
 import pytest
 
 from sottovoce.models.errors import RunError
-from sottovoce.pipelines.studies.kept_steps import KeptSteps, Step, identity_of
+from sottovoce.pipelines.studies.kept_steps import KeptStep, KeptSteps, identity_of
 
 
 def test_a_second_study_repeats_nothing_and_says_so(tmp_path) -> None:
     done, lines = [], []
 
-    def steps() -> list[Step]:
-        return [Step(f"step {n}", identity_of("s", n), 60, lambda n=n: done.append(n) or n * n) for n in range(3)]
+    def steps() -> list[KeptStep]:
+        return [KeptStep(f"step {n}", identity_of("s", n), 60, lambda n=n: done.append(n) or n * n) for n in range(3)]
 
     first = KeptSteps(tmp_path / "kept", lines.append)
     first.announce(steps())
@@ -30,7 +30,7 @@ def test_a_second_study_repeats_nothing_and_says_so(tmp_path) -> None:
 
 def test_a_step_that_fails_leaves_nothing_behind(tmp_path) -> None:
     kept = KeptSteps(tmp_path, lambda line: None)
-    step = Step("bad", identity_of("bad"), 1, lambda: 1 / 0)
+    step = KeptStep("bad", identity_of("bad"), 1, lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         kept.result(step)
     assert not kept.has(step) and not list(tmp_path.iterdir())
@@ -38,7 +38,7 @@ def test_a_step_that_fails_leaves_nothing_behind(tmp_path) -> None:
 
 def test_kept_speech_is_readable_by_its_owner_alone_and_damage_is_named(tmp_path) -> None:
     kept = KeptSteps(tmp_path / "kept", lambda line: None)
-    step = Step("one", identity_of("one"), 1, lambda: [1])
+    step = KeptStep("one", identity_of("one"), 1, lambda: [1])
     kept.result(step)
     (file,) = (tmp_path / "kept").iterdir()
     assert (tmp_path / "kept").stat().st_mode & 0o777 == 0o700 and file.stat().st_mode & 0o777 == 0o600
@@ -57,7 +57,7 @@ class Planted:
 
 def test_a_file_that_somebody_put_into_the_folder_runs_nothing(tmp_path) -> None:
     mark = tmp_path / "mark"
-    step, kept = Step("planted", "0" * 32, 0.0, dict), KeptSteps(tmp_path / "kept", print)
+    step, kept = KeptStep("planted", "0" * 32, 0.0, dict), KeptSteps(tmp_path / "kept", print)
     (tmp_path / "kept" / f"{step.identity}.pickle").write_bytes(pickle.dumps(Planted(mark)))
     with pytest.raises(RunError, match="cannot be read"):
         kept.result(step)

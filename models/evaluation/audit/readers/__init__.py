@@ -15,7 +15,7 @@ TABLE = {
 }
 
 
-class Reader(Protocol):
+class TextReader(Protocol):
     """Built without arguments."""
 
     def setup(self) -> None:
@@ -25,11 +25,11 @@ class Reader(Protocol):
         """Rows [texts, d], dense or sparse, of unit length; all texts that are compared are given at once."""
 
 
-def at_hand(names: Sequence[str]) -> dict[str, Reader]:
+def at_hand(names: Sequence[str]) -> dict[str, TextReader]:
     """Those whose package is installed."""
-    found: dict[str, Reader] = {}
+    found: dict[str, TextReader] = {}
     for name in names:
-        reader: Reader = resolve(TABLE[name])()
+        reader: TextReader = resolve(TABLE[name])()
         try:
             reader.setup()
         except RunError:

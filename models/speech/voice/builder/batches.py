@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from sottovoce.models.speech.voice.builder.examples import Example
+from sottovoce.models.speech.voice.builder.examples import SpeechExample
 from sottovoce.models.speech.voice.phone_network import PROSODY_OUTPUTS
 from sottovoce.models.speech.voice.phone_track import (
     FRAME_INPUTS,
@@ -20,19 +20,19 @@ from sottovoce.models.speech.voice.phone_track import (
 )
 
 if TYPE_CHECKING:
-    from sottovoce.models.speech.voice.builder.training import Training
+    from sottovoce.models.speech.voice.builder.training import VoiceTraining
 
 SPECTRUM_OUTPUTS = 18
 EXTREMES = 0.25  # share of stretches with the source's prosody alone, and as many with the network's alone
 
 
-def set_aside(examples: Sequence[Example], every: int) -> tuple[list[Example], list[Example]]:
+def set_aside(examples: Sequence[SpeechExample], every: int) -> tuple[list[SpeechExample], list[SpeechExample]]:
     """Those to learn from, and of each speaker one in `every` utterances to measure on; none where that is 0.
 
     A speaker of few utterances keeps them all: their voice could not be learnt without them.
     """
-    kept: list[Example] = []
-    aside: list[Example] = []
+    kept: list[SpeechExample] = []
+    aside: list[SpeechExample] = []
     counts: Counter[int] = Counter()
     for example in examples:
         number = counts[example.speaker]
@@ -41,10 +41,10 @@ def set_aside(examples: Sequence[Example], every: int) -> tuple[list[Example], l
     return kept, aside
 
 
-class Batches:
+class StretchBatches:
     """Random stretches of the examples, as many as the options say."""
 
-    def __init__(self, examples: Sequence[Example], options: Training, unit: np.ndarray):
+    def __init__(self, examples: Sequence[SpeechExample], options: VoiceTraining, unit: np.ndarray):
         self._examples, self._options = examples, options
         self._inputs = [frame_inputs(example.track).astype(np.float16) for example in examples]
         self._spectra = [example.spectrum(unit).astype(np.float32) for example in examples]

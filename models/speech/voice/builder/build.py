@@ -12,7 +12,7 @@ from sottovoce.models.errors import CorpusError
 from sottovoce.models.speech.speakers.plda import Plda, fit, unit
 from sottovoce.models.speech.voice import phone_network
 from sottovoce.models.speech.voice import pool as pools
-from sottovoce.models.speech.voice.builder.examples import Example, Heard, example_of
+from sottovoce.models.speech.voice.builder.examples import Heard, SpeechExample, example_of
 from sottovoce.models.speech.voice.builder.frames import frames_of
 from sottovoce.models.speech.voice.builder.sounds import sounds_of
 from sottovoce.models.speech.voice.builder.speakers import (
@@ -25,14 +25,14 @@ from sottovoce.models.speech.voice.builder.speakers import (
 from sottovoce.models.speech.voice.pool import Pool
 
 if TYPE_CHECKING:
-    from sottovoce.models.speech.voice.builder.training import Training
+    from sottovoce.models.speech.voice.builder.training import VoiceTraining
 
 FEWEST_SPEAKERS = 4
 Say = Callable[[str], None]
 
 
 def build(
-    heard: Sequence[Heard], out: Path, options: Training, say: Say, exclude: Collection[str] = (),
+    heard: Sequence[Heard], out: Path, options: VoiceTraining, say: Say, exclude: Collection[str] = (),
     start: Path | None = None,
 ) -> Pool:  # fmt: skip
     """Train on everybody but `exclude`, and write the pool and its network to `out`.
@@ -91,12 +91,12 @@ def _selection(heard: Sequence[Heard], names: Sequence[str]) -> tuple[np.ndarray
     return means, fit(np.concatenate([np.stack(rows) for rows in own.values()]), [n for n in names for _ in own[n]])
 
 
-def _by_speaker(heard: Sequence[Heard]) -> dict[str, list[Example]]:
+def _by_speaker(heard: Sequence[Heard]) -> dict[str, list[SpeechExample]]:
     """Examples by speaker, numbered in order; speakers with too little voiced speech are left out."""
     found: dict[str, list[Heard]] = {}
     for item in sorted(heard, key=lambda item: (item.speaker, item.utterance)):
         found.setdefault(item.speaker, []).append(item)
-    out: dict[str, list[Example]] = {}
+    out: dict[str, list[SpeechExample]] = {}
     for speaker, items in found.items():
         examples = [example_of(item, len(out)) for item in items]
         if log_f0_quantiles(examples) is not None:

@@ -19,7 +19,7 @@ import numpy as np
 from sottovoce.models.ledger.gaussian import gaussian_sigma
 from sottovoce.models.speech.voice import phone_network
 from sottovoce.models.speech.voice import pool as pools
-from sottovoce.models.speech.voice.builder.examples import Example, Heard, example_of
+from sottovoce.models.speech.voice.builder.examples import Heard, SpeechExample, example_of
 from sottovoce.models.speech.voice.corpus_means import (
     BANDS,
     COLUMNS,
@@ -86,7 +86,7 @@ def move(
 ) -> int:
     """Write `pool`, moved to what was heard, to `out`; says how many speakers it is the mean of. `epsilon` inf: no noise."""
     network, middle = phone_network.load(pool), pools.load(pool).voice.mean(axis=0).astype(np.float32)
-    by_speaker: dict[str, list[Example]] = {}
+    by_speaker: dict[str, list[SpeechExample]] = {}
     for item in heard:
         by_speaker.setdefault(item.speaker, []).append(example_of(item, 0))
     sigma = gaussian_sigma(epsilon, delta, grain.longest) if np.isfinite(epsilon) else 0.0
@@ -100,7 +100,7 @@ def move(
 
 
 def vector_of(
-    examples: Sequence[Example], network: PhoneNetwork, middle: np.ndarray, grain: Grain = PHONE
+    examples: Sequence[SpeechExample], network: PhoneNetwork, middle: np.ndarray, grain: Grain = PHONE
 ) -> np.ndarray:
     """[groups * columns + 1]: one speaker's mean departure of each group, 0 where they said none; and that there is a speaker."""
     sums, counts = np.zeros(grain.shape), np.zeros((grain.shape[0], 1))
@@ -133,7 +133,7 @@ def means_of(
     return grain.fine(mean * np.maximum(0.0, 1 - noise / np.maximum(power, 1e-9)))
 
 
-def _departures(example: Example, network: PhoneNetwork, middle: np.ndarray) -> np.ndarray:
+def _departures(example: SpeechExample, network: PhoneNetwork, middle: np.ndarray) -> np.ndarray:
     """[segments, COLUMNS]: what each sound does otherwise than expected; of pauses, otherwise than the network's silence."""
     track, quiet = example.track, ~example.track.speech
     inputs, voices = frame_inputs(track), np.tile(middle, (track.frames, 1))

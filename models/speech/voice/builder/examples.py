@@ -31,7 +31,7 @@ class Heard:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Example:
+class SpeechExample:
     speaker: int
     track: PhoneTrack
     trusted: np.ndarray  # [segments]
@@ -49,14 +49,14 @@ class Example:
         return np.concatenate([self.features[:, 1:18] / unit, self.features[:, VOICING:] / VOICING_UNIT], axis=1)
 
 
-def example_of(heard: Heard, speaker: int) -> Example:
+def example_of(heard: Heard, speaker: int) -> SpeechExample:
     track = track_of(heard.words, len(heard.features))
     sure = np.array([word.confidence >= CONFIDENCE_FLOOR for word in heard.words] + [True])  # -1: no word, a pause
     trusted = sure[track.word] & ((track.length <= LONGEST_PHONE) | (track.phone == SILENCE))
-    return Example(speaker, track, trusted, source_prosody(heard.features, track), heard.features)
+    return SpeechExample(speaker, track, trusted, source_prosody(heard.features, track), heard.features)
 
 
-def cepstra_unit(examples: Sequence[Example]) -> np.ndarray:
+def cepstra_unit(examples: Sequence[SpeechExample]) -> np.ndarray:
     """Spread of each of the cepstra 1 to 17 around the mean of its phone."""
     phones = np.concatenate([example.track.phone[example.track.owner] for example in examples])
     cepstra = np.concatenate([example.features[:, 1:18] for example in examples])

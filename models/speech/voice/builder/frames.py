@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sottovoce.models.speech.voice.builder.examples import Example
+from sottovoce.models.speech.voice.builder.examples import SpeechExample
 from sottovoce.models.speech.voice.frame_pool import FramePool, in_own_units
 from sottovoce.models.speech.voice.pool import Pool
 
@@ -14,7 +14,7 @@ SPEAKERS = 24  # of each gender
 FRAMES = 1200
 
 
-def frames_of(voices: Sequence[Sequence[Example]], pool: Pool) -> FramePool | None:
+def frames_of(voices: Sequence[Sequence[SpeechExample]], pool: Pool) -> FramePool | None:
     """None where nobody has an utterance of 12 s. Rows of `voices` are those of the pool."""
     longest = [max((example.features for example in own), key=len) for own in voices]
     enough = [row for row, features in enumerate(longest) if len(features) >= FRAMES]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sottovoce.models.speech.voice.builder.examples import Example
+from sottovoce.models.speech.voice.builder.examples import SpeechExample
 from sottovoce.models.speech.voice.phone_network import PhoneNetwork
 from sottovoce.models.speech.voice.phone_track import SILENCE
 from sottovoce.models.speech.voice.public_sounds import POINTS, STEP, PublicSounds, resampled, spectral_departures
@@ -15,7 +15,9 @@ OF_EACH = 400
 SHORTEST = 3  # frames
 
 
-def sounds_of(examples: Sequence[Example], network: PhoneNetwork, middle: np.ndarray, seed: int = 0) -> PublicSounds:
+def sounds_of(
+    examples: Sequence[SpeechExample], network: PhoneNetwork, middle: np.ndarray, seed: int = 0
+) -> PublicSounds:
     """Of the words that were surely said."""
     found: dict[int, list[np.ndarray]] = {}
     for example in examples:

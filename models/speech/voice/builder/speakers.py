@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sottovoce.models.speech.voice.builder.examples import Example
+from sottovoce.models.speech.voice.builder.examples import SpeechExample
 from sottovoce.models.speech.voice.opus_features import PITCH, VOICING, log_f0
 from sottovoce.models.speech.voice.phone_track import SILENCE
 from sottovoce.models.speech.voice.pool import F0_QUANTILES, PHONES
@@ -16,7 +16,7 @@ HIGH_VOICE_HZ = 160.0
 PRIOR = 10  # phones of the whole pool that are counted to each speaker's own
 
 
-def log_f0_quantiles(examples: Sequence[Example]) -> np.ndarray | None:
+def log_f0_quantiles(examples: Sequence[SpeechExample]) -> np.ndarray | None:
     """[21] of one speaker, or None where too little of it is voiced."""
     heights = [e.features[(e.features[:, VOICING] > 0) & e.track.speech, PITCH] for e in examples]
     voiced = np.concatenate(heights)
@@ -28,7 +28,7 @@ def gender_by_pitch(quantiles: np.ndarray) -> str:
     return "f" if np.median(quantiles) > np.log(HIGH_VOICE_HZ) else "m"
 
 
-def log_durations(by_speaker: Sequence[Sequence[Example]]) -> np.ndarray:
+def log_durations(by_speaker: Sequence[Sequence[SpeechExample]]) -> np.ndarray:
     """[speakers, phones]: mean logarithm of the frames, drawn towards the pool's where a speaker says a phone seldom."""
     sums, counts = np.zeros((2, len(by_speaker), len(PHONES)))
     for row, examples in enumerate(by_speaker):
@@ -40,19 +40,19 @@ def log_durations(by_speaker: Sequence[Sequence[Example]]) -> np.ndarray:
     return (sums + PRIOR * pool) / (counts + PRIOR)
 
 
-def silence_of(examples: Sequence[Example]) -> np.ndarray:
+def silence_of(examples: Sequence[SpeechExample]) -> np.ndarray:
     """[20]: the typical frame in the middle of a pause, which every silence becomes."""
     frames = [e.features[_inside_pauses(e)] for e in examples]
     return np.median(np.concatenate(frames), axis=0)
 
 
-def _inside_pauses(example: Example) -> np.ndarray:
+def _inside_pauses(example: SpeechExample) -> np.ndarray:
     speech = example.track.speech
     near = np.convolve(speech, np.ones(11), "same") > 0
     return ~near
 
 
-def spreads(examples: Sequence[Example]) -> dict[str, np.ndarray]:
+def spreads(examples: Sequence[SpeechExample]) -> dict[str, np.ndarray]:
     """Typical spread inside one utterance of each cepstrum, and level and spread of the loudness."""
     inside = [e.features[e.track.speech, :18].std(axis=0) for e in examples if e.track.speech.sum() > 50]
     middle = np.median(inside, axis=0)

@@ -22,8 +22,8 @@ from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel
 
 from sottovoce.models.settings import require
-from sottovoce.models.speech.voice.builder.batches import SPECTRUM_OUTPUTS, Batches, set_aside
-from sottovoce.models.speech.voice.builder.examples import Example, cepstra_unit
+from sottovoce.models.speech.voice.builder.batches import SPECTRUM_OUTPUTS, StretchBatches, set_aside
+from sottovoce.models.speech.voice.builder.examples import SpeechExample, cepstra_unit
 from sottovoce.models.speech.voice.phone_network import DILATIONS, PROSODY_INPUTS, PROSODY_OUTPUTS
 from sottovoce.models.speech.voice.phone_track import FRAME_INPUTS, SEGMENT_INPUTS
 from sottovoce.models.speech.voice.pool import VOICE_DIMENSION
@@ -35,7 +35,7 @@ REPORT = 250  # steps between two lines of the log
 
 
 @dataclass(frozen=True)
-class Training:
+class VoiceTraining:
     steps: int = 2000
     batch: int = 16
     crop: int = 128  # frames
@@ -58,7 +58,7 @@ class Training:
         )
 
 
-class Stack(nn.Module):
+class TrainedStack(nn.Module):
     """The torch twin of phone_network.Stack."""
 
     def __init__(self, inputs: int, width: int, outputs: int):
@@ -101,13 +101,13 @@ class Stack(nn.Module):
 
 
 class Networks(nn.Module):
-    def __init__(self, speakers: int, options: Training):
+    def __init__(self, speakers: int, options: VoiceTraining):
         super().__init__()
         self.voice = nn.Embedding(speakers, VOICE_DIMENSION)
         nn.init.normal_(self.voice.weight, std=VOICE_SPREAD)
-        self.duration = Stack(SEGMENT_INPUTS, options.duration_width, 1)
-        self.prosody = Stack(FRAME_INPUTS, options.prosody_width, PROSODY_OUTPUTS)
-        self.spectrum = Stack(FRAME_INPUTS + PROSODY_INPUTS, options.width, SPECTRUM_OUTPUTS)
+        self.duration = TrainedStack(SEGMENT_INPUTS, options.duration_width, 1)
+        self.prosody = TrainedStack(FRAME_INPUTS, options.prosody_width, PROSODY_OUTPUTS)
+        self.spectrum = TrainedStack(FRAME_INPUTS + PROSODY_INPUTS, options.width, SPECTRUM_OUTPUTS)
 
     def arrays(self) -> dict[str, np.ndarray]:
         stacks = ("duration", "prosody", "spectrum")
@@ -148,20 +148,20 @@ def _told(prosody: torch.Tensor) -> torch.Tensor:
 
 
 def train(
-    examples: Sequence[Example], speakers: int, options: Training, say: Callable[[str], None],
+    examples: Sequence[SpeechExample], speakers: int, options: VoiceTraining, say: Callable[[str], None],
     start: Callable[[Networks], None] | None = None, unit: np.ndarray | None = None,
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:  # fmt: skip
     """The arrays of the network, units included, and the voice of each speaker."""
     torch.manual_seed(options.seed)
     unit = cepstra_unit(examples) if unit is None else unit
     learnt, aside = set_aside(examples, options.held_out)
-    networks, batches = Networks(speakers, options), Batches(learnt, options, unit)
+    networks, batches = Networks(speakers, options), StretchBatches(learnt, options, unit)
     if start is not None:
         start(networks)
     kept = AveragedModel(networks, avg_fn=partial(_running_mean, memory=options.memory))
     optimiser = torch.optim.Adam(networks.parameters(), options.rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, options.rate, options.steps)
-    unknown = Batches(aside, replace(options, batch=len(aside)), unit).next() if aside else None
+    unknown = StretchBatches(aside, replace(options, batch=len(aside)), unit).next() if aside else None
     seen: list[dict[str, float]] = []
     began = time.monotonic()
     for step in range(1, options.steps + 1):

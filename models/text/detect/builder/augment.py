@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sottovoce.models.text.detect.builder import letter_case, noise
-from sottovoce.models.text.detect.builder.corpora import OUTSIDE, Example, stretches
+from sottovoce.models.text.detect.builder.corpora import OUTSIDE, TaggedExample, stretches
 from sottovoce.models.text.detect.builder.say_numbers import spoken
 from sottovoce.models.text.detect.builder.values import LABELLED_AS, value
 from sottovoce.models.text.languages import TABLE, language
@@ -49,7 +49,7 @@ class Augmentation:
     noise: float = 0.0
     recase: bool = False
 
-    def __call__(self, example: Example, draw: np.random.Generator) -> Example:
+    def __call__(self, example: TaggedExample, draw: np.random.Generator) -> TaggedExample:
         tokens, labels = _swap(example, self, draw)
         tokens = [
             "http" if token.startswith("http") and len(token) > 8 else token for token in tokens
@@ -60,14 +60,14 @@ class Augmentation:
             tokens, labels = _drop_punctuation(tokens, labels)
         return self.roughened(replace(example, tokens=tuple(tokens), labels=tuple(labels)), (), draw)
 
-    def roughened(self, example: Example, names: Sequence[int], draw: np.random.Generator) -> Example:
+    def roughened(self, example: TaggedExample, names: Sequence[int], draw: np.random.Generator) -> TaggedExample:
         """Errors and case; `names` are the words that are written with a capital though no label says so."""
         if self.recase:
             example = replace(example, tokens=letter_case.varied(example, names, draw))
         return noise.added(example, draw) if self.noise and draw.random() < self.noise else example
 
 
-def fill(template: str, draw: np.random.Generator, augment: Augmentation | None = None) -> Example:
+def fill(template: str, draw: np.random.Generator, augment: Augmentation | None = None) -> TaggedExample:
     """'call {PER} on {PHONE}' with made values. A {number} is an ordinary word, as is whatever is named in small letters."""
     tokens: list[str] = []
     labels: list[str] = []
@@ -85,11 +85,11 @@ def fill(template: str, draw: np.random.Generator, augment: Augmentation | None 
             names += range(len(tokens), len(tokens) + len(words))
         tokens += words
         labels += [OUTSIDE] * len(words) if kind.islower() else _bio(LABELLED_AS.get(kind, kind), len(words))
-    example = Example(tuple(tokens), tuple(labels), "templates")
+    example = TaggedExample(tuple(tokens), tuple(labels), "templates")
     return example if augment is None else augment.roughened(example, names, draw)
 
 
-def exchanged(example: Example, kinds: Sequence[str], draw: np.random.Generator) -> Example:
+def exchanged(example: TaggedExample, kinds: Sequence[str], draw: np.random.Generator) -> TaggedExample:
     """With a listed name that no tagger learnt in place of every value of these types: what is found of the unseen."""
     tokens: list[str] = []
     labels: list[str] = []
@@ -107,7 +107,7 @@ def _bio(kind: str, length: int) -> list[str]:
     return [f"{'I' if at else 'B'}-{kind}" for at in range(length)]
 
 
-def _swap(example: Example, shares: Augmentation, draw: np.random.Generator) -> tuple[list[str], list[str]]:
+def _swap(example: TaggedExample, shares: Augmentation, draw: np.random.Generator) -> tuple[list[str], list[str]]:
     tokens: list[str] = []
     labels: list[str] = []
     at = 0

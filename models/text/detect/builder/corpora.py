@@ -33,7 +33,7 @@ _LOCALE = re.compile(r"[a-z]{2}-[A-Z]{2}")  # MASSIVE has one file a locale
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Example:
+class TaggedExample:
     """Words with BIO labels of sensitive types, `O`, or `?` where the corpus does not tell. `aside`: the words that have no
     type, each with the slot that the corpus gives it: what else a training may be told."""
 
@@ -114,7 +114,7 @@ def corpus_name(path: Path) -> str:
     return path.name.split(".")[0]
 
 
-def read_examples(path: Path, given: Mapping[str, str] | None = None) -> Iterator[Example]:
+def read_examples(path: Path, given: Mapping[str, str] | None = None) -> Iterator[TaggedExample]:
     """Examples of a JSONL file (tokens and tags, or text and slots), a CSV file with these columns, a CoNLL file, or the slu
     sink of a committed run."""
     if path.is_dir():
@@ -131,7 +131,7 @@ def read_examples(path: Path, given: Mapping[str, str] | None = None) -> Iterato
         for tokens, tags, split, language in rows:
             code = code_of(language)
             labels = label(name, tokens, tags, given, code)
-            yield Example(tuple(tokens), labels, name, split, open_types, code, _aside(tokens, tags, labels))
+            yield TaggedExample(tuple(tokens), labels, name, split, open_types, code, _aside(tokens, tags, labels))
 
 
 def _aside(tokens: Sequence[str], tags: Sequence[str], labels: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -189,7 +189,7 @@ def stretches(tags: Sequence[str]) -> Iterator[tuple[int, int, str]]:
             begin, name = at, slot
 
 
-def held_out(example: Example, share: float) -> bool:
+def held_out(example: TaggedExample, share: float) -> bool:
     """A stable draw by the text itself: the same utterance falls on the same side in every build."""
     digest = hashlib.sha256(normal(example.tokens).encode("utf-8", "replace")).digest()
     return int.from_bytes(digest[:4], "big") < share * 2**32
@@ -200,7 +200,9 @@ def normal(tokens: Iterable[str]) -> str:
     return " ".join("".join(c for c in token.lower() if c.isalnum()) for token in tokens)
 
 
-def without(examples: Iterable[Example], others: Iterable[Example], shortest: int = 3) -> list[Example]:
+def without(
+    examples: Iterable[TaggedExample], others: Iterable[TaggedExample], shortest: int = 3
+) -> list[TaggedExample]:
     """The examples whose text is in none of the others, so that nothing measured was learnt by heart.
 
     Texts of fewer than `shortest` words ("ok thanks") are everybody's and stay.
@@ -209,15 +211,15 @@ def without(examples: Iterable[Example], others: Iterable[Example], shortest: in
     return [e for e in examples if len(e.tokens) < shortest or normal(e.tokens) not in seen]
 
 
-def leave_open(examples: Iterable[Example], unlabelled: Iterable[str]) -> list[Example]:
+def leave_open(examples: Iterable[TaggedExample], unlabelled: Iterable[str]) -> list[TaggedExample]:
     types = frozenset(unlabelled)
     return [replace(example, unlabelled=example.unlabelled | types) for example in examples]
 
 
-def _read_run(folder: Path) -> Iterator[Example]:
+def _read_run(folder: Path) -> Iterator[TaggedExample]:
     run = open_local(str(folder))
     run.verify(["slu"])
     for group in run.groups("slu"):
         for row in group:
             tokens, tags = tokens_and_tags(row)
-            yield Example(tuple(tokens), tuple(tags), folder.name)
+            yield TaggedExample(tuple(tokens), tuple(tags), folder.name)

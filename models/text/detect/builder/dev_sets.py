@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from sottovoce.models.text.detect.builder.corpora import OUTSIDE, Example
+from sottovoce.models.text.detect.builder.corpora import OUTSIDE, TaggedExample
 from sottovoce.models.text.detect.builder.lists import lines_of
 
 _SLOT = re.compile(r"\[([A-Z]+):([^\]]+)\]")
 
 
-def dev_sets() -> dict[str, list[Example]]:
+def dev_sets() -> dict[str, list[TaggedExample]]:
     """Each text as it stands and, where it has capitals, in small letters."""
-    sets: dict[str, list[Example]] = {}
+    sets: dict[str, list[TaggedExample]] = {}
     for line in lines_of("dev_sets.txt"):
         name, _, marked = line.partition("\t")
         example = _example(marked, name)
@@ -23,7 +23,7 @@ def dev_sets() -> dict[str, list[Example]]:
     return sets
 
 
-def _example(marked: str, corpus: str) -> Example:
+def _example(marked: str, corpus: str) -> TaggedExample:
     """A word takes the label of its slot with the punctuation that is glued to it, as in "[PER:dale]'s"."""
     tokens: list[str] = []
     labels: list[str] = []
@@ -40,4 +40,4 @@ def _example(marked: str, corpus: str) -> Example:
         words[0], words[-1] = before + words[0], words[-1] + after
         tokens += words
         labels += [f"{'I' if at else 'B'}-{kind}" for at in range(len(words))]
-    return Example(tuple(tokens), tuple(labels), corpus)
+    return TaggedExample(tuple(tokens), tuple(labels), corpus)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from sottovoce.models.errors import RunError
-from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, Example, stretches
-from sottovoce.models.text.detect.builder.recipe import Material
+from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, TaggedExample, stretches
+from sottovoce.models.text.detect.builder.recipe import TrainingMaterial
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class FlairTraining:
 
 
 def train_flair(
-    material: Material, options: FlairTraining, out: Path, say: Callable[[str], None]
+    material: TrainingMaterial, options: FlairTraining, out: Path, say: Callable[[str], None]
 ) -> list[dict[str, float]]:
     """Fit epoch by epoch on fresh draws of the material, keep the best on dev, stop when dev no longer improves."""
     import flair
@@ -101,7 +101,7 @@ def _as_file(characters: Any) -> str:
     return path
 
 
-def _sentences(examples: Sequence[Example]) -> list[Any]:
+def _sentences(examples: Sequence[TaggedExample]) -> list[Any]:
     from flair.data import Sentence
 
     made = []

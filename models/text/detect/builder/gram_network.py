@@ -21,9 +21,9 @@ from torch import nn
 
 from sottovoce.models.text.detect import grams
 from sottovoce.models.text.detect.builder.batches import IGNORED, label_names
-from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, Example
+from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, TaggedExample
 from sottovoce.models.text.detect.builder.gram_training import GramTraining
-from sottovoce.models.text.detect.builder.recipe import Material
+from sottovoce.models.text.detect.builder.recipe import TrainingMaterial
 
 SETTLED_AVERAGE = 0.99  # of the weights after the table is rounded: the epochs are few then
 
@@ -125,7 +125,7 @@ class _Bank:
             self._bags[known, : len(bag)] = bag
         return known
 
-    def row(self, example: Example) -> Row:
+    def row(self, example: TaggedExample) -> Row:
         """Numbers, labels and other slots of the words; the language comes first and has no label."""
         code = example.language
         words = [1 + self._languages.index(code) if code in self._languages else 0]
@@ -157,7 +157,7 @@ class _Bank:
         return bags[:, :, : max(1, int((bags != grams.PADDING).sum(-1).max()))]
 
 
-def _aside(example: Example) -> list[str | None]:
+def _aside(example: TaggedExample) -> list[str | None]:
     """The slot of each word that has no type; None where it has one, or where varying the words has hidden which one it was."""
     left = iter(example.aside)
     found: list[str | None] = []
@@ -171,7 +171,9 @@ def _aside(example: Example) -> list[str | None]:
     return found
 
 
-def train(material: Material, options: GramTraining, say: Callable[[str], None], checkpoint: Path) -> GramTrained:
+def train(
+    material: TrainingMaterial, options: GramTraining, say: Callable[[str], None], checkpoint: Path
+) -> GramTrained:
     """Fit from nothing, or from the checkpoint of a build that was interrupted; it is written after each epoch."""
     names = label_names(material.types())
     languages = sorted({e.language for pool in material.pools.values() for e in pool} - {""})

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sottovoce.models.text.detect.builder.corpora import Example, stretches
+from sottovoce.models.text.detect.builder.corpora import TaggedExample, stretches
 from sottovoce.models.text.detect.builder.lists import words
 
 _NAMES = ("PER", "LOC", "ORG")
@@ -22,7 +22,7 @@ _WRITTEN = (0.36, 0.54, 0.03, 0.03, 0.04)
 _TRANSCRIBED = (0.62, 0.25, 0.06, 0.03, 0.04)
 
 
-def varied(example: Example, names: Sequence[int], draw: np.random.Generator) -> tuple[str, ...]:
+def varied(example: TaggedExample, names: Sequence[int], draw: np.random.Generator) -> tuple[str, ...]:
     """The tokens in one of several styles. A text that has case keeps its own; one that has none is given one."""
     tokens = example.tokens
     own = "".join(tokens)

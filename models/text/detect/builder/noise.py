@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sottovoce.models.text.detect.builder.corpora import OUTSIDE, Example
+from sottovoce.models.text.detect.builder.corpora import OUTSIDE, TaggedExample
 from sottovoce.models.text.detect.builder.lists import words
 from sottovoce.models.text.detect.builder.values import pick
 
@@ -18,7 +18,7 @@ _ALIKE = (
 HOMOPHONES = {one: other for pair in _ALIKE for one, other in (pair, pair[::-1])}
 
 
-def added(example: Example, draw: np.random.Generator) -> Example:
+def added(example: TaggedExample, draw: np.random.Generator) -> TaggedExample:
     """One change to one word. What is inserted into a value belongs to nothing, and so does a homophone outside of one."""
     tokens, labels = list(example.tokens), list(example.labels)
     if not tokens:

@@ -14,7 +14,7 @@ from sottovoce.models import settings
 from sottovoce.models.errors import CorpusError
 from sottovoce.models.text.detect.builder.augment import Augmentation, fill
 from sottovoce.models.text.detect.builder.corpora import (
-    Example,
+    TaggedExample,
     corpus_name,
     held_out,
     leave_open,
@@ -40,9 +40,9 @@ class Portion:
     empty_share: float = 1.0
     unlabelled: tuple[str, ...] = ()
 
-    def divide(self, examples: Iterable[Example]) -> tuple[list[Example], list[Example]]:
-        pool: list[Example] = []
-        dev: list[Example] = []
+    def divide(self, examples: Iterable[TaggedExample]) -> tuple[list[TaggedExample], list[TaggedExample]]:
+        pool: list[TaggedExample] = []
+        dev: list[TaggedExample] = []
         for example in leave_open(examples, self.unlabelled):
             if example.split in self.train or not (self.train or example.split in (self.dev or DEV_SPLITS)):
                 (dev if not self.dev and held_out(example, self.hold_out) else pool).append(example)
@@ -70,16 +70,16 @@ class Recipe:
 
 
 @dataclass
-class Material:
+class TrainingMaterial:
     """Training pools by corpus and the dev set; `epoch` draws what one pass over the data sees."""
 
-    pools: dict[str, list[Example]]
-    dev: dict[str, list[Example]]
+    pools: dict[str, list[TaggedExample]]
+    dev: dict[str, list[TaggedExample]]
     recipe: Recipe
 
-    def epoch(self, draw: np.random.Generator) -> list[Example]:
+    def epoch(self, draw: np.random.Generator) -> list[TaggedExample]:
         augment = self.recipe.augment()
-        chosen: list[Example] = []
+        chosen: list[TaggedExample] = []
         for corpus, pool in self.pools.items():
             chosen += _sample(pool, self.recipe.portion(corpus), draw)
         chosen = [augment(example, draw) for example in chosen]
@@ -98,15 +98,15 @@ class Material:
         return sorted(labels)
 
 
-def gather(paths: Sequence[Path], recipe: Recipe) -> Material:
+def gather(paths: Sequence[Path], recipe: Recipe) -> TrainingMaterial:
     """Read the corpora, divide them, and drop from training every utterance that is measured anywhere."""
     files = {corpus_name(path): path for path in paths}
     missing = [name for name in [*recipe.corpora, *recipe.never] if name not in files]
     if missing:
         raise CorpusError(f"the recipe names {', '.join(sorted(set(missing)))}, which --data does not hold")
-    pools: dict[str, list[Example]] = {}
-    dev: dict[str, list[Example]] = {}
-    measured: list[Example] = []
+    pools: dict[str, list[TaggedExample]] = {}
+    dev: dict[str, list[TaggedExample]] = {}
+    measured: list[TaggedExample] = []
     for name in recipe.corpora or files:
         pools[name], dev[name] = recipe.portion(name).divide(read_examples(files[name]))
         dev[name] = dev[name][:: max(1, len(dev[name]) // recipe.dev_limit)]
@@ -114,7 +114,7 @@ def gather(paths: Sequence[Path], recipe: Recipe) -> Material:
     for name, splits in recipe.never.items():
         measured += [e for e in read_examples(files[name]) if splits == "all" or e.split in splits]
     pools = {name: _few_copies(without(pool, measured)) for name, pool in pools.items()}
-    return Material(pools, {name: examples for name, examples in dev.items() if examples}, recipe)
+    return TrainingMaterial(pools, {name: examples for name, examples in dev.items() if examples}, recipe)
 
 
 def read_recipe(values: Mapping[str, Any]) -> Recipe:
@@ -130,7 +130,7 @@ def templates() -> tuple[str, ...]:
     return tuple(line for line in lines if line and not line.startswith("#"))
 
 
-def _few_copies(examples: Iterable[Example]) -> list[Example]:
+def _few_copies(examples: Iterable[TaggedExample]) -> list[TaggedExample]:
     """At most `COPIES` of each text: what is said often should weigh more, but not thousands of times more."""
     seen: Counter[str] = Counter()
     kept = []
@@ -141,7 +141,7 @@ def _few_copies(examples: Iterable[Example]) -> list[Example]:
     return kept
 
 
-def _sample(pool: list[Example], portion: Portion, draw: np.random.Generator) -> list[Example]:
+def _sample(pool: list[TaggedExample], portion: Portion, draw: np.random.Generator) -> list[TaggedExample]:
     kept = [e for e in pool if e.has_entity() or draw.random() < portion.empty_share]
     if portion.per_epoch is None or portion.per_epoch >= len(kept):
         return kept * portion.repeat

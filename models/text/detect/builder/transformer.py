@@ -19,14 +19,14 @@ import numpy as np
 import torch
 from torch import nn
 
-from sottovoce.models.text.detect.builder.batches import Batch, Item, batches, items, label_names
-from sottovoce.models.text.detect.builder.recipe import Material
+from sottovoce.models.text.detect.builder.batches import Item, PieceBatch, batches, items, label_names
+from sottovoce.models.text.detect.builder.recipe import TrainingMaterial
 from sottovoce.models.text.detect.builder.start import start_from
 from sottovoce.models.text.detect.pieces import CASES, Pieces
 
 
 @dataclass(frozen=True)
-class Training:
+class TaggerTraining:
     """`minutes` bounds the time: the learning rate then falls to zero at whichever end comes first.
     `batches_per_epoch`: at most so many (0: all), for a trial. `hide`: the share of word pieces hidden from the network, so
     that it learns from context. `average`: decay of a running mean of the weights, which is then what is kept (0: none).
@@ -103,9 +103,9 @@ def load_encoder(folder: Path, dropout: float = 0.0) -> Any:
 
 
 def train(
-    material: Material,
+    material: TrainingMaterial,
     encoder_folder: Path,
-    options: Training,
+    options: TaggerTraining,
     say: Callable[[str], None],
     checkpoint: Path | None = None,
 ) -> Trained:
@@ -148,7 +148,7 @@ def train(
 class _Clock:
     """How far the training is, by epochs or by minutes, whichever is further."""
 
-    def __init__(self, options: Training) -> None:
+    def __init__(self, options: TaggerTraining) -> None:
         self._options, self._started = options, time.monotonic()
         self.epoch, self.progress, self.loss = 0, 0.0, float("nan")
 
@@ -156,7 +156,7 @@ class _Clock:
     def over(self) -> bool:
         return self.progress >= 1
 
-    def ticking(self, plan: Sequence[Batch], say: Callable[[str], None]) -> Iterator[Batch]:
+    def ticking(self, plan: Sequence[PieceBatch], say: Callable[[str], None]) -> Iterator[PieceBatch]:
         for at, batch in enumerate(plan):
             minutes = (time.monotonic() - self._started) / 60
             self.progress = max((self.epoch + at / len(plan)) / self._options.epochs, minutes / self._options.minutes)
@@ -169,7 +169,7 @@ class _Clock:
         self.progress = max(self.progress, self.epoch / self._options.epochs)
 
 
-def _optimiser(model: WordClassifier, options: Training) -> torch.optim.Optimizer:
+def _optimiser(model: WordClassifier, options: TaggerTraining) -> torch.optim.Optimizer:
     # Rows for case begin without meaning, as the head does.
     case = model.encoder.embeddings.token_type_embeddings.weight
     body = [p for p in model.encoder.parameters() if p.requires_grad and p is not case]
@@ -186,8 +186,8 @@ def _running_mean(model: WordClassifier, decay: float) -> Any:
 
 
 def _step(
-    model: WordClassifier, optimiser: torch.optim.Optimizer, batch: Batch, progress: float, pieces: Pieces, options: Training,
-    draw: np.random.Generator, teacher: WordClassifier | None = None,
+    model: WordClassifier, optimiser: torch.optim.Optimizer, batch: PieceBatch, progress: float, pieces: Pieces,
+    options: TaggerTraining, draw: np.random.Generator, teacher: WordClassifier | None = None,
 ) -> float:  # fmt: skip
     model.train()
     for group in optimiser.param_groups:
@@ -207,7 +207,7 @@ def _step(
     return loss.item()
 
 
-def _divergence(scores: torch.Tensor, teacher: WordClassifier, batch: Batch, held: torch.Tensor) -> torch.Tensor:
+def _divergence(scores: torch.Tensor, teacher: WordClassifier, batch: PieceBatch, held: torch.Tensor) -> torch.Tensor:
     """Mean over all words of the batch, those that are not held counting nothing."""
     with torch.no_grad():
         known = word_scores(teacher, batch, str(scores.device)).log_softmax(-1)
@@ -215,7 +215,7 @@ def _divergence(scores: torch.Tensor, teacher: WordClassifier, batch: Batch, hel
     return (apart * held).mean()
 
 
-def word_scores(model: nn.Module, batch: Batch, device: str, ids: np.ndarray | None = None) -> torch.Tensor:
+def word_scores(model: nn.Module, batch: PieceBatch, device: str, ids: np.ndarray | None = None) -> torch.Tensor:
     """[words of the batch, labels]: the mean over the pieces of each word."""
     arrays = (batch.ids if ids is None else ids, batch.attention, batch.case)
     logits = model(*(torch.from_numpy(array).to(device) for array in arrays))
@@ -230,7 +230,7 @@ def word_scores(model: nn.Module, batch: Batch, device: str, ids: np.ndarray | N
 
 
 def any_label_scores(
-    model: WordClassifier, source: Sequence[Item], pieces: Pieces, names: Sequence[str], options: Training
+    model: WordClassifier, source: Sequence[Item], pieces: Pieces, names: Sequence[str], options: TaggerTraining
 ) -> dict[str, float]:
     """Recall and precision of "this word is sensitive", whatever the type."""
     model.eval()

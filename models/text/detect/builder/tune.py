@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.models.text.detect import ENGLISH, Detector
-from sottovoce.models.text.detect.builder.corpora import Example
+from sottovoce.models.text.detect.builder.corpora import TaggedExample
 from sottovoce.models.text.detect.measure import Measured, count
 from sottovoce.models.text.detect.overlap import resolve
 from sottovoce.models.text.detect.rules import Rules
@@ -27,7 +27,7 @@ _CHUNK = 512
 def curve(
     tagger: Tagger,
     others: Sequence[Detector],
-    examples: Sequence[Example],
+    examples: Sequence[TaggedExample],
     biases: Sequence[float],
     done: Callable[[int], None] = lambda utterances: None,
 ) -> Iterator[tuple[float, Measured]]:
@@ -55,7 +55,7 @@ def _together(detectors: Sequence[Detector], texts: Sequence[str], codes: Sequen
 
 
 def tune_languages(
-    folder: Path, dev: Mapping[str, list[Example]], over_masking: float
+    folder: Path, dev: Mapping[str, list[TaggedExample]], over_masking: float
 ) -> tuple[dict[str, float], dict[str, Measured]]:
     """The largest bias of each language with which the tagger and the rules together touch no more of its other words."""
     tagger, rules = Tagger(model=str(folder)), Rules()
@@ -72,7 +72,7 @@ def tune_languages(
 
 
 def tune_bias(
-    folder: Path, dev: Mapping[str, list[Example]], recall: float, over_masking: float
+    folder: Path, dev: Mapping[str, list[TaggedExample]], recall: float, over_masking: float
 ) -> tuple[float, list[dict[str, Any]]]:
     """(bias, what each bias of the grid gives on each corpus)."""
     tagger = Tagger(model=str(folder))

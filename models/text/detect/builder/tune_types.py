@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sottovoce.models.text.detect import ENGLISH
-from sottovoce.models.text.detect.builder.corpora import MIXED, Example
+from sottovoce.models.text.detect.builder.corpora import MIXED, TaggedExample
 from sottovoce.models.text.detect.coverage import signs
 from sottovoce.models.text.detect.rules import Rules
 from sottovoce.models.text.detect.tagger import OUTSIDE, Tagger
@@ -34,7 +34,7 @@ class _Words:
 
 
 def tune_types(
-    tagger: Tagger, dev: Mapping[str, Sequence[Example]], miss_cost: float, start: float
+    tagger: Tagger, dev: Mapping[str, Sequence[TaggedExample]], miss_cost: float, start: float
 ) -> tuple[dict[str, float], float]:
     """({type: what is added to its scores}, cost), beside an outside bias of `start`. The tagger must be set up."""
     names = tagger.network(ENGLISH).names
@@ -56,7 +56,7 @@ def tune_types(
     return offsets, cheapest
 
 
-def _read(tagger: Tagger, rules: Rules, examples: Sequence[Example], names: Sequence[str]) -> _Words:
+def _read(tagger: Tagger, rules: Rules, examples: Sequence[TaggedExample], names: Sequence[str]) -> _Words:
     rows, gold, ruled, open_types = [], [], [], []
     for example in examples:
         text = example.text

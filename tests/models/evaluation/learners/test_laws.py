@@ -11,7 +11,7 @@ from spoken_corpus import LETTERS, WORDS, commands, say
 
 from sottovoce.models.errors import RunError, SettingsError
 from sottovoce.models.evaluation import learners
-from sottovoce.models.evaluation.learners import Example
+from sottovoce.models.evaluation.learners import SpokenExample
 from sottovoce.models.evaluation.metrics.word_errors import WordErrors, edit_distance
 from sottovoce.models.settings import read_spec
 from sottovoce.models.speech.lexicon import Lexicon
@@ -20,8 +20,8 @@ SPECS = {"map": "map", "ctc": {"use": "ctc", "steps": 150, "batch": 8, "rate": 5
 VOCABULARY = {"map": LETTERS, "ctc": WORDS}  # a ready model needs harder words to make errors at all
 
 
-def spoken(words: Sequence[str], voices: Sequence[str], count: int, seed: int) -> list[Example]:
-    return [Example(say(said, voice), said) for voice in voices for said in commands(count, 3, seed, words)]
+def spoken(words: Sequence[str], voices: Sequence[str], count: int, seed: int) -> list[SpokenExample]:
+    return [SpokenExample(say(said, voice), said) for voice in voices for said in commands(count, 3, seed, words)]
 
 
 @pytest.fixture(params=learners.TABLE)
@@ -39,7 +39,7 @@ def learner(name: str):
     return made
 
 
-def error_rate(recogniser, test: list[Example]) -> float:
+def error_rate(recogniser, test: list[SpokenExample]) -> float:
     found = [WordErrors(edit_distance(one.words, recogniser.hear(one.speech)), len(one.words)) for one in test]
     return sum(found, WordErrors(0, 0)).rate
 
@@ -50,7 +50,7 @@ def test_right_transcripts_teach_more_than_shuffled_ones(learner, name: str) -> 
     training, test = spoken(words, ("awb", "rms", "slt"), 20, 1), spoken(words, ("kal16",), 12, 2)
     said = [one.words for one in training]
     random.Random(0).shuffle(said)
-    wrong = [Example(one.speech, shuffled) for one, shuffled in zip(training, said, strict=True)]
+    wrong = [SpokenExample(one.speech, shuffled) for one, shuffled in zip(training, said, strict=True)]
     right = error_rate(learner.train(training, lexicon, words, 0), test)
     assert right < error_rate(learner.train(wrong, lexicon, words, 0), test)
     assert right < 0.6

@@ -47,16 +47,16 @@ def test_a_sentence_and_its_cell_show_no_words():
 
 @pytest.mark.slow
 def test_the_reader_learns_and_repeats_itself():
-    from sottovoce.models.evaluation.metrics.understanding import Reader, Training
+    from sottovoce.models.evaluation.metrics.understanding import IntentReader, ReaderTraining
 
     train = [
         sentence(f"{verb} {name} now", "O B-PER O", verb) for verb in ("call", "pay") for name in "abcdefghijklmnop"
     ]
     test = [sentence("pay zoe now", "O B-PER O", "pay"), sentence("call a now", "O B-PER O", "call")]
-    training = Training(epochs=30, batch=8)
-    first = Reader(training).fit(train, seed=1).measure(test)
+    training = ReaderTraining(epochs=30, batch=8)
+    first = IntentReader(training).fit(train, seed=1).measure(test)
     assert first == Score(1.0, 1.0, 1.0)  # a name never seen is read as unknown, whose vector was trained
-    assert Reader(training).fit(train, seed=1).measure(test) == first
+    assert IntentReader(training).fit(train, seed=1).measure(test) == first
 
 
 def test_the_difference_to_no_replacement_is_taken_seed_by_seed():

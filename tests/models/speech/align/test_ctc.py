@@ -15,7 +15,7 @@ from sottovoce.models.errors import Refusal, SettingsError
 from sottovoce.models.speech.align.ctc import Ctc
 from sottovoce.models.speech.align.ctc_trellis import best_paths
 from sottovoce.models.speech.align.readings import TextNotPronounceable
-from sottovoce.models.speech.align.refusals import AlignmentFailed, AlignmentMismatch, LanguageNotSupported
+from sottovoce.models.speech.align.refusals import AlignmentFailed, AlignmentMismatch, LanguageNotAligned
 from sottovoce.models.speech.audio import Speech
 
 LETTERS = ["<pad>", "<s>", "</s>", "<unk>", "|", *"abcdefghijklmnopqrstuvwxyz'ü"]
@@ -114,7 +114,7 @@ def test_another_text_is_refused_and_so_is_too_much_text() -> None:
 
 
 def test_a_language_the_model_does_not_know_is_refused() -> None:
-    with pytest.raises(LanguageNotSupported):
+    with pytest.raises(LanguageNotAligned):
         aligner(languages=("de",))._words(posteriors("hallo"), silence(1.0), "hallo", "fr-FR")
     assert aligner(languages=("de",))._words(posteriors("hallo"), silence(1.0), "hallo", "de_AT")
 

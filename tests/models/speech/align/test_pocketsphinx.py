@@ -14,7 +14,7 @@ from sottovoce.models.evaluation.known_answers.word_times import Known, ProgramM
 from sottovoce.models.records import AudioRef
 from sottovoce.models.speech.align.pocketsphinx import PocketSphinx
 from sottovoce.models.speech.align.readings import NothingSpoken
-from sottovoce.models.speech.align.refusals import AlignmentFailed, AlignmentMismatch, LanguageNotSupported
+from sottovoce.models.speech.align.refusals import AlignmentFailed, AlignmentMismatch, LanguageNotAligned
 from sottovoce.models.speech.audio import Speech, load, resample
 
 pytestmark = pytest.mark.slow
@@ -103,7 +103,7 @@ def test_only_english_is_accepted(aligner: PocketSphinx, language: str | None, a
     if accepted:
         assert len(aligner.align(known.speech, known.text, language)) == 2
     else:
-        with pytest.raises(LanguageNotSupported):
+        with pytest.raises(LanguageNotAligned):
             aligner.align(known.speech, known.text, language)
 
 

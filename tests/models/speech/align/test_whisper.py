@@ -8,7 +8,7 @@ import pytest
 from sottovoce.models.errors import RunError
 from sottovoce.models.settings import read_spec
 from sottovoce.models.speech import whisper
-from sottovoce.models.speech.align.refusals import AlignmentFailed, AlignmentMismatch, LanguageNotSupported
+from sottovoce.models.speech.align.refusals import AlignmentFailed, AlignmentMismatch, LanguageNotAligned
 from sottovoce.models.speech.align.whisper import Whisper, _spread, _times
 from sottovoce.models.speech.audio import Speech
 
@@ -62,9 +62,9 @@ def test_a_text_that_the_speech_does_not_make_likelier_is_refused(gains):
 
 
 def test_what_it_cannot_take_is_refused():
-    with pytest.raises(LanguageNotSupported):
+    with pytest.raises(LanguageNotAligned):
         aligner(5.0).align(SECOND, "hei", "fi")
-    with pytest.raises(LanguageNotSupported):
+    with pytest.raises(LanguageNotAligned):
         aligner(5.0).align(SECOND, "hei", None)
     with pytest.raises(AlignmentFailed):
         aligner(5.0).align(Speech(np.zeros(31 * 16_000, np.float32), 16_000), "hallo", "de")

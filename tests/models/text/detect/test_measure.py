@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.models.records import Span
-from sottovoce.models.text.detect.builder.corpora import Example
+from sottovoce.models.text.detect.builder.corpora import TaggedExample
 from sottovoce.models.text.detect.coverage import wilson
 from sottovoce.models.text.detect.measure import Measured, count
 
-EXAMPLE = Example(("call", "john", "smith", "in", "paris", "."), ("O", "B-PER", "I-PER", "O", "B-LOC", "O"))
+EXAMPLE = TaggedExample(("call", "john", "smith", "in", "paris", "."), ("O", "B-PER", "I-PER", "O", "B-LOC", "O"))
 
 
 def counted(*spans):
@@ -37,7 +37,7 @@ def test_a_touched_ordinary_word_is_over_masking_and_punctuation_is_not_counted(
 
 def test_mixed_slots_are_no_entities_and_count_as_over_masking_when_hit():
     result = Measured()
-    count(Example(("play", "romeo"), ("O", "?")), [Span(5, 10, "PER")], result)
+    count(TaggedExample(("play", "romeo"), ("O", "?")), [Span(5, 10, "PER")], result)
     assert result.entity_words.of == 0
     assert (result.other_words.hit, result.other_words.of) == (1, 2)
     assert result.as_dict()["over_masking_untold"] == 0.5
@@ -46,7 +46,7 @@ def test_mixed_slots_are_no_entities_and_count_as_over_masking_when_hit():
 @pytest.mark.parametrize(("found", "untold"), [("DATE", 0.5), ("LOC", 0.0)])
 def test_what_a_set_does_not_label_it_cannot_judge(found, untold):
     result = Measured()
-    count(Example(("good", "friday"), ("O", "O"), unlabelled=frozenset({"DATE"})), [Span(5, 11, found)], result)
+    count(TaggedExample(("good", "friday"), ("O", "O"), unlabelled=frozenset({"DATE"})), [Span(5, 11, found)], result)
     assert (result.other_words.hit, result.as_dict()["over_masking_untold"]) == (1, untold)
 
 
@@ -54,7 +54,7 @@ def test_small_words_in_or_beside_an_entity_are_left_out_of_the_second_figures_o
     result = Measured()
     words = ("wake", "me", "on", "the", "third", "of", "may", "in", "the", "house")
     count(
-        Example(words, ("O", "O", "O", "B-DATE", "I-DATE", "O", "B-DATE", "O", "O", "O")),
+        TaggedExample(words, ("O", "O", "O", "B-DATE", "I-DATE", "O", "B-DATE", "O", "O", "O")),
         [Span(15, 27, "DATE")],
         result,
     )
@@ -67,7 +67,7 @@ def test_small_words_in_or_beside_an_entity_are_left_out_of_the_second_figures_o
 def test_the_ending_of_a_possessive_counts_for_nothing():
     """NLU-Eval writes "john's", SLURP "john 's"; neither s tells who it was."""
     result = Measured()
-    example = Example(("john's", "and", "ann", "’s", "cat"), ("B-PER", "O", "B-PER", "I-PER", "O"))
+    example = TaggedExample(("john's", "and", "ann", "’s", "cat"), ("B-PER", "O", "B-PER", "I-PER", "O"))
     count(example, [Span(0, 4, "PER"), Span(11, 14, "PER")], result)
     assert (result.entity_words.hit, result.entity_words.of) == (2, 2)
     assert (result.other_words.hit, result.other_words.of) == (0, 2)

@@ -18,7 +18,7 @@ from sottovoce.models.text.replace.consistent import Consistent
 from sottovoce.models.text.replace.date_shift import DAYS_DRAWN, shifted
 from sottovoce.models.text.replace.public_lists import class_of, public_lists
 from sottovoce.models.text.replace.randomised_response import Composition, epsilon_of
-from sottovoce.models.text.replace.surrogate import Full, NotCounted, Word
+from sottovoce.models.text.replace.surrogate import Full, NotCounted, WordSurrogate
 
 SECRET = Secret(b"k" * 32)
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -44,7 +44,7 @@ def outputs(strategy, marked, count=200):
     return [replaced(strategy, marked, str(i), str(i)) for i in range(count)]
 
 
-@pytest.mark.parametrize("strategy", [Word(), Full(), Consistent()])
+@pytest.mark.parametrize("strategy", [WordSurrogate(), Full(), Consistent()])
 @pytest.mark.parametrize(
     ("marked", "pattern"),
     [
@@ -99,11 +99,13 @@ def test_without_keep_gender_both_appear():
 def test_names_keep_given_name_and_surname_apart():
     first, last = zip(*(text.split() for text in outputs(Full(), "<PER john smith>", 50)), strict=True)
     assert set(first) <= set(public_lists()["given_names"]) and set(last) <= set(public_lists()["surnames"])
-    assert set(outputs(Word(), "mister <PER smith>", 50)) <= {f"mister {name}" for name in public_lists()["surnames"]}
+    assert set(outputs(WordSurrogate(), "mister <PER smith>", 50)) <= {
+        f"mister {name}" for name in public_lists()["surnames"]
+    }
 
 
 def test_word_by_word_keeps_the_number_of_words():
-    assert all(len(text.split()) == 3 for text in outputs(Word(), "<ORG bank of america>", 50))
+    assert all(len(text.split()) == 3 for text in outputs(WordSurrogate(), "<ORG bank of america>", 50))
 
 
 def test_whole_entities_hide_the_number_of_words():
@@ -143,7 +145,7 @@ def test_a_value_may_be_drawn_in_place_of_itself():
 
 def test_values_outside_the_list_are_always_replaced():
     assert not any("zyxwv" in text for text in outputs(Full(p=0.1), "<PER zyxwv>"))
-    assert not any("zyxwv" in text for text in outputs(Word(p=0.1), "in <LOC zyxwv>"))
+    assert not any("zyxwv" in text for text in outputs(WordSurrogate(p=0.1), "in <LOC zyxwv>"))
 
 
 def test_an_odd_spelling_is_written_anew_when_its_value_is_kept():
@@ -161,7 +163,11 @@ def test_units_beyond_the_bound_are_always_replaced():
 
 
 def test_target_epsilon_holds_for_every_list():
-    for strategy in (Word(target_epsilon=3.0), Full(target_epsilon=3.0), Full(target_epsilon=3.0, p_mode="token")):
+    for strategy in (
+        WordSurrogate(target_epsilon=3.0),
+        Full(target_epsilon=3.0),
+        Full(target_epsilon=3.0, p_mode="token"),
+    ):
         types = strategy.ledger().parameters["types"]
         assert types["PER"]["epsilon_unit"] == pytest.approx(3.0) and types["PHONE"]["epsilon_unit"] == 0
 
@@ -173,12 +179,12 @@ def test_token_dependent_p_keeps_common_values_more_often():
 
 
 def test_a_retry_repeats_every_draw():
-    assert outputs(Word(p=0.5), "<PER john smith> at <TIME six pm>") == outputs(
-        Word(p=0.5), "<PER john smith> at <TIME six pm>"
+    assert outputs(WordSurrogate(p=0.5), "<PER john smith> at <TIME six pm>") == outputs(
+        WordSurrogate(p=0.5), "<PER john smith> at <TIME six pm>"
     )
 
 
-@pytest.mark.parametrize("cls", [Word, Full, Consistent])
+@pytest.mark.parametrize("cls", [WordSurrogate, Full, Consistent])
 @pytest.mark.parametrize("options", [{}, {"p": 0.9}, {"target_epsilon": 4.0, "recall": 0.95, "recall_on": "ATIS test"}])
 def test_the_ledger_states_epsilon_by_unit_utterance_dialogue_and_speaker(cls, options):
     entry = cls(**options).ledger()
@@ -252,7 +258,7 @@ def test_composition_in_the_ledger_covers_every_list_even_at_the_same_epsilon():
         ("<DATE a week ago>", r"a (day|week|month|year) ago"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("strategy", [Word(), Full(), Consistent()])
+@pytest.mark.parametrize("strategy", [WordSurrogate(), Full(), Consistent()])
 def test_surrogates_read_as_if_they_were_said(strategy, marked, pattern):
     for text in outputs(strategy, marked, 20):
         assert re.fullmatch(pattern, text), text

@@ -10,7 +10,7 @@ from sottovoce.models.settings import read_spec
 from sottovoce.models.training.batches import collate, encode
 from sottovoce.models.training.examples import Example, Labels, labels_of
 from sottovoce.models.training.loop.evaluation import confidence, evaluate
-from sottovoce.models.training.loop.scores import Reading, Scores, score, slots_of
+from sottovoce.models.training.loop.scores import Scores, Understood, score, slots_of
 from sottovoce.models.training.networks.bert import Bert
 from sottovoce.models.training.networks.clc import Clc
 from sottovoce.models.training.networks.lstm import BiLstm
@@ -130,10 +130,10 @@ def test_models_are_rows_of_the_table():
 def test_the_semantic_error_rate_counts_the_intent_as_a_slot():
     tags = ("O", "B-a", "I-a", "B-b")
     assert slots_of(tags) == [(1, 3, "a"), (3, 4, "b")]
-    truth = Reading("i", tags)
+    truth = Understood("i", tags)
     assert score([(truth, truth)]) == Scores(0.0, 1.0, 1.0, 1, 1)
-    substituted = score([(truth, Reading("j", ("O", "B-a", "O", "B-b")))])
+    substituted = score([(truth, Understood("j", ("O", "B-a", "O", "B-b")))])
     assert substituted.ser == pytest.approx(2 / 3) and substituted.slot_f1 == pytest.approx(0.5)
-    inserted = score([(Reading("i", ("O",)), Reading("i", ("B-a",)))])
+    inserted = score([(Understood("i", ("O",)), Understood("i", ("B-a",)))])
     assert inserted.ser == 1.0
-    assert score([(truth, Reading("i", ("O",) * 4))]).ser == pytest.approx(2 / 3)
+    assert score([(truth, Understood("i", ("O",) * 4))]).ser == pytest.approx(2 / 3)

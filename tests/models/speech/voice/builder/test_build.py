@@ -20,11 +20,11 @@ from sottovoce.models.speech.voice.phone_track import FRAME_INPUTS
 
 torch = pytest.importorskip("torch")
 from sottovoce.models.speech.voice.builder.batches import set_aside  # noqa: E402
-from sottovoce.models.speech.voice.builder.training import Stack, Training  # noqa: E402
+from sottovoce.models.speech.voice.builder.training import TrainedStack, VoiceTraining  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
-TINY = Training(steps=2, batch=2, crop=32, width=8, prosody_width=8, duration_width=8)
+TINY = VoiceTraining(steps=2, batch=2, crop=32, width=8, prosody_width=8, duration_width=8)
 
 
 def heard(speaker: str, hertz: float, gender: str = "") -> Heard:
@@ -61,7 +61,7 @@ def test_too_few_speakers_are_an_error(tmp_path: Path) -> None:
 
 def test_the_network_says_the_same_in_torch_and_in_numpy() -> None:
     torch.manual_seed(0)
-    trained = Stack(7, 12, 3).eval()
+    trained = TrainedStack(7, 12, 3).eval()
     arrays = {name.split(".", 1)[1]: array for name, array in trained.arrays("x").items()}
     x, voice = np.random.default_rng(0).normal(size=(2, 20, 24)).astype(np.float32)
     with torch.no_grad():

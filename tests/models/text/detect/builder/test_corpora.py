@@ -11,7 +11,7 @@ from committed_run import commit
 from sottovoce.models.errors import CorpusError, RunError
 from sottovoce.models.text.detect.builder import corpora
 from sottovoce.models.text.detect.builder.corpora import (
-    Example,
+    TaggedExample,
     common_words,
     held_out,
     label,
@@ -171,17 +171,17 @@ def test_a_bad_line_is_named_without_its_content(tmp_path):
 
 
 def test_what_is_measured_is_dropped_from_training_however_it_is_written():
-    measured = [Example(("Call", "Bob", "now", "!"), ("O",) * 4)]
+    measured = [TaggedExample(("Call", "Bob", "now", "!"), ("O",) * 4)]
     training = [
-        Example(("call", "bob", "now", "."), ("O",) * 4),
-        Example(("call", "ann", "now"), ("O",) * 3),
-        Example(("ok",), ("O",)),
+        TaggedExample(("call", "bob", "now", "."), ("O",) * 4),
+        TaggedExample(("call", "ann", "now"), ("O",) * 3),
+        TaggedExample(("ok",), ("O",)),
     ]
     assert without(training, measured) == training[1:]
 
 
 def test_the_held_out_share_is_stable_and_about_right():
-    examples = [Example((f"utterance{number}",), ("O",)) for number in range(2000)]
+    examples = [TaggedExample((f"utterance{number}",), ("O",)) for number in range(2000)]
     share = sum(held_out(e, 0.1) for e in examples) / 2000
     assert 0.07 < share < 0.13  # the draw is a hash of fixed texts: no flakiness
     assert [held_out(e, 0.1) for e in examples] == [held_out(e, 0.1) for e in examples]

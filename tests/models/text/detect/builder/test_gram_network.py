@@ -11,7 +11,7 @@ import pytest
 from sottovoce.models.errors import CorpusError
 from sottovoce.models.text.detect import grams
 from sottovoce.models.text.detect.builder.build import CHECKPOINT, build
-from sottovoce.models.text.detect.builder.corpora import Example
+from sottovoce.models.text.detect.builder.corpora import TaggedExample
 from sottovoce.models.text.detect.builder.export import PackedTagger
 from sottovoce.models.text.detect.builder.gram_network import GramTagger, GramTraining, _aside
 from sottovoce.models.text.detect.builder.lists import listed
@@ -137,7 +137,7 @@ def test_a_rounded_table_is_the_same_in_four_bits():
 
 def test_other_slots_follow_their_words_through_what_varies_them():
     words = (("spiel", ""), (",", ""), ("hallo", "song_name"), ("von", ""))
-    varied = Example(("spiel", "hallo", "von", "ilmars", "kalns"), ("O", "O", "O", "B-PER", "I-PER"), aside=words)
+    varied = TaggedExample(("spiel", "hallo", "von", "ilmars", "kalns"), ("O", "O", "O", "B-PER", "I-PER"), aside=words)
     assert _aside(varied) == ["", "song_name", "", None, None]
 
 

@@ -5,12 +5,12 @@ import pytest
 
 from sottovoce.models.errors import RunError
 from sottovoce.models.text.detect.builder import letter_case, noise
-from sottovoce.models.text.detect.builder.corpora import Example, stretches
+from sottovoce.models.text.detect.builder.corpora import TaggedExample, stretches
 from sottovoce.models.text.detect.builder.dev_sets import dev_sets
 from sottovoce.models.text.detect.builder.recipe import templates
 from sottovoce.models.text.detect.tagger import Tagger
 
-SAID = Example(
+SAID = TaggedExample(
     ("i", "met", "anna", "smith", "in", "oslo", "on", "monday"),
     ("O", "O", "B-PER", "I-PER", "O", "B-LOC", "O", "B-DATE"),
 )
@@ -31,7 +31,7 @@ def test_errors_keep_every_label_on_its_value():
         rough = noise.added(SAID, np.random.default_rng(seed))
         assert len(rough.tokens) == len(rough.labels)
         assert {kind for _, _, kind in stretches(rough.labels)} == {"PER", "LOC", "DATE"}
-    assert noise.added(Example((), ()), np.random.default_rng(0)).tokens == ()
+    assert noise.added(TaggedExample((), ()), np.random.default_rng(0)).tokens == ()
 
 
 def test_dev_sets_are_read_with_their_punctuation_and_repeat_no_template():
@@ -43,6 +43,7 @@ def test_dev_sets_are_read_with_their_punctuation_and_repeat_no_template():
     assert not {example.text for own in sets.values() for example in own} & set(templates())
 
 
+@pytest.mark.slow  # the fixture trains a network
 def test_a_bias_by_type_costs_no_more_than_none(tiny_tagger):
     from sottovoce.models.text.detect.builder.tune_types import _cost, _read, tune_types
     from sottovoce.models.text.detect.rules import Rules
@@ -56,6 +57,7 @@ def test_a_bias_by_type_costs_no_more_than_none(tiny_tagger):
     assert cost <= plain
 
 
+@pytest.mark.slow
 def test_training_goes_on_from_the_weights_of_a_tagger(tiny_encoder, tiny_tagger):
     torch = pytest.importorskip("torch")
     from sottovoce.models.text.detect.builder.start import start_from
@@ -99,12 +101,12 @@ def test_held_words_pull_towards_the_network_that_training_began_from(
 ):
     from sottovoce.models.text.detect.builder.corpora import corpus_name
     from sottovoce.models.text.detect.builder.recipe import gather, read_recipe
-    from sottovoce.models.text.detect.builder.transformer import Training, train
+    from sottovoce.models.text.detect.builder.transformer import TaggerTraining, train
 
     material = gather([labelled_file], read_recipe({}))
     moved = {}
     for hold in (0.0, 50.0):
-        options = Training(
+        options = TaggerTraining(
             epochs=1, start=str(tiny_tagger), hold=hold, held=(corpus_name(labelled_file),), keep="last", hide=0.0
         )
         trained = train(material, tiny_encoder, options, lambda line: None)
