@@ -59,7 +59,7 @@ def spent(folder):
     return spent_by_speaker(spent_tables(finished_runs(str(folder.parent)))).to_pydict()["epsilon"][0]
 
 
-def both_at_once(nights, monkeypatch):
+def attack(nights, monkeypatch):
     """Each has looked at what is left before the other writes, if nothing keeps them apart."""
     looked, check = threading.Barrier(2), speaker_charges._check_budget
 
@@ -83,11 +83,11 @@ def test_trainings_of_two_nights_that_begin_together_break_a_budget_that_is_look
     nights, monkeypatch
 ):
     with weakened("the lock of charges", {f"{CHARGES}:_one_at_a_time": lambda output: contextlib.nullcontext()}):
-        assert both_at_once(nights, monkeypatch) == 2 * COST > BUDGET
+        assert attack(nights, monkeypatch) == 2 * COST > BUDGET
 
 
 def test_of_our_trainings_that_begin_together_one_is_refused(nights, monkeypatch):
-    assert both_at_once(nights, monkeypatch) == COST
+    assert attack(nights, monkeypatch) == COST
 
 
 def begun_anew(folder):
