@@ -141,7 +141,6 @@ IN_TWO_FAMILIES = {
     "Part": "of a call, and of a record",
     "ReleasedSlice": "the service's answer, and a slice whose utterance the attack knows",
     "Row": "of a Kaldi table, and of a shard",
-    "Said": "the service's answer, and an utterance as it is counted",
 }
 
 
