@@ -12,14 +12,16 @@ from typing import Any
 
 
 def draw(frontier: Mapping[str, Mapping[str, Any]], path: Path) -> None:
+    from matplotlib import colormaps
     from matplotlib.figure import Figure
 
+    colours = colormaps["tab20"].colors  # type: ignore[attr-defined]
     names = list(dict.fromkeys(name for sources in frontier.values() for name in sources))
     figure = Figure(figsize=(6.4 * len(frontier), 5.6), layout="constrained")
     panels = figure.subplots(1, len(frontier), squeeze=False)[0]
     for panel, (learner, sources) in zip(panels, frontier.items(), strict=True):
         for source, figures in sources.items():
-            _draw_source(panel, source, figures, f"C{names.index(source) % 10}")
+            _draw_source(panel, source, figures, colours[names.index(source) % len(colours)])
         panel.axhline(1.0, color="0.8", linewidth=0.8, zorder=0)
         panel.axvline(50, color="0.8", linewidth=0.8, zorder=0)
         panel.set(
@@ -33,7 +35,7 @@ def draw(frontier: Mapping[str, Mapping[str, Any]], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
-def _draw_source(panel: Any, source: str, figures: Mapping[str, Any], colour: str) -> None:
+def _draw_source(panel: Any, source: str, figures: Mapping[str, Any], colour: Any) -> None:
     ratio = figures["wer_ratio"]
     if not figures["eer"]:
         panel.axhline(ratio["value"], color=colour, linestyle="--", linewidth=1, label=source)
