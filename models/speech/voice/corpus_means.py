@@ -100,6 +100,6 @@ def told(folder: Path | str | None = None) -> str:
         return ""
     paid = f"epsilon {means.epsilon:g}, delta {means.delta:g}" if np.isfinite(means.epsilon) else "no noise at all"
     return (
-        f" All of it speaks as its corpus does on average, by phone or class of phones: one release of these means with "
-        f"{paid} for each speaker of that corpus, when the pool was moved."
+        f" All of it speaks as its corpus does on average, by phone or class of phones: one release of these means with {paid} "
+        "for each speaker of that corpus, when the pool was moved."
     )

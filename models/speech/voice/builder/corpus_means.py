@@ -48,7 +48,7 @@ class Grain:
 
     group: np.ndarray  # [phones]
     points: int
-    longest: float  # of a speaker's vector: what is longer is cut, whoever it is; chosen on public speakers
+    longest: float  # of a speaker's vector: what is longer is cut, whoever it is
     one: float  # what being a speaker counts in that vector
 
     @property
