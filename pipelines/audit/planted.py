@@ -38,15 +38,17 @@ from sottovoce.transforms.text.crowd import releases_templates
 from sottovoce.transforms.write.shards import write_then_rename
 
 AT_LEAST, SPEAKING = 100, 40  # people, and how many of them speak, in a corpus of ten times as many records
+AT_MOST = 2000  # of a share: they lie in the graph, and more would tell no more
 ALIKE = 8  # hexadecimal digits that two ids begin with: by luck, once in four thousand million pairs
 Rows = dict[str, dict[str, Mapping[str, Any]]]
 
 
 def people_to_plant(asked: int | float, records: int) -> int:
-    """A whole number as it is; a share of the records, but enough to measure by where that is at most a tenth of them."""
+    """A whole number as it is; a share of the records, but enough to measure by where that is at most a tenth of them, and no
+    more than measuring needs."""
     if isinstance(asked, int):
         return asked
-    return max(int(asked * records), min(AT_LEAST, records // 10)) if asked else 0
+    return min(max(int(asked * records), min(AT_LEAST, records // 10)), AT_MOST) if asked else 0
 
 
 def plant(job: Job, asked: int | float, records: int) -> Job:
@@ -96,11 +98,16 @@ def said(canary: Canary) -> Speech:
     return flite_speech(canary.utterance.text, canary.voice)[0]
 
 
-def keep_evidence(job: Job) -> None:
+def people_in(job: Job) -> int:
+    """How many canaries go along: with the secret, that is enough to know them again."""
+    return len({utterance.dialogue_id for batch in job.canaries for utterance in batch})
+
+
+def keep_evidence(job: Job, people: int) -> None:
     """What became of the canaries, before the commit takes them away. An error here is a failed audit, not a failed run."""
     try:
         rows = {sink: _released(job, sink) for sink in job.sinks}
-        found = evidence(job, invented(job, len({u.dialogue_id for batch in job.canaries for u in batch})), rows)
+        found = evidence(job, invented(job, people), rows)
     except Exception as error:  # noqa: BLE001
         found = {"failed": told_by_place(error)}
     write_json(job.places.canary_evidence, found)

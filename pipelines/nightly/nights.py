@@ -68,7 +68,7 @@ def submit_night(request: RunRequest, settings: NightlySettings) -> dict[str, An
     before = unfinished_runs(request.output)
     with one_writer(request.output, "nightly", finishing=before[0].name if before else None) as lock:
         for folder in before:
-            finish(folder, lock)
+            finish(folder, lock, lambda: request.secret)
         retired = _retire(request.output, settings.keep_runs)
         write_cumulative_ledger(request.output, settings.speaker_epsilon)
         prepared, is_new = _prepare_night(request, settings)

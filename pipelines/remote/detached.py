@@ -10,6 +10,7 @@ import json
 import os
 import tempfile
 import time
+from collections.abc import Callable
 from typing import Any
 
 import apache_beam as beam
@@ -19,10 +20,11 @@ from apache_beam.io.filesystems import FileSystems
 
 from sottovoce.models.errors import RunError
 from sottovoce.models.randomness import Secret
+from sottovoce.pipelines.audit.planted import keep_evidence, people_in
 from sottovoce.pipelines.sanitize.graph import build_graph
 from sottovoce.pipelines.sanitize.job_file import read_job
 from sottovoce.pipelines.sanitize.one_writer import WriterLock
-from sottovoce.pipelines.sanitize.run import Run, without_the_forgotten
+from sottovoce.pipelines.sanitize.run import Run, with_canaries, without_the_forgotten
 from sottovoce.pipelines.sanitize.run_folder import RunFolder, read_json, write_json
 from sottovoce.pipelines.sanitize.write_results import DialoguesTaken, published, write_results
 from sottovoce.transforms.engine.job import Job
@@ -35,11 +37,12 @@ def submit(run: Run, lock: WriterLock) -> Any:
     """Start the graph and return what the runner returned. Whoever calls this must not wait for it to end."""
     folder = run.folder
     folder.begin()
-    run = without_the_forgotten(run)
+    run = with_canaries(without_the_forgotten(run))
     resolved = run.request.job_file.resolved
     folder.write_text("config.yaml", yaml.safe_dump(published(resolved), sort_keys=False))
     told = {name: getattr(run.job, name) for name in TOLD}
-    write_json(folder.places.work(SUBMITTED), {"began": time.time(), "told": told, "job": resolved})
+    note = {"began": time.time(), "told": told, "job": resolved, "canaries": people_in(run.job)}
+    write_json(folder.places.work(SUBMITTED), note)
     pipeline = beam.Pipeline(options=run.options)
     build_graph(pipeline, run.job, run.corpus)
     submitted = pipeline.run()
@@ -47,9 +50,9 @@ def submit(run: Run, lock: WriterLock) -> Any:
     return submitted
 
 
-def finish(folder: RunFolder, lock: WriterLock) -> dict[str, Any]:
+def finish(folder: RunFolder, lock: WriterLock, secret: Callable[[], Secret]) -> dict[str, Any]:
     """Write ledger and report of a submitted run and commit it, as the one writer of the output. Returns the record of the
-    commit."""
+    commit. The secret is asked for where canaries went along, which nobody else knows again."""
     if not FileSystems.exists(folder.places.work(SUBMITTED)):
         raise RunError(
             f"{folder.uri}: no submitted run; expected the folder of a run that was submitted and has not finished"
@@ -64,13 +67,15 @@ def finish(folder: RunFolder, lock: WriterLock) -> dict[str, Any]:
         job_file = read_job(whole_job.name)
     job = Job(
         places=folder.places,
-        secret=Secret(b""),  # no draw is made any more
+        secret=secret() if submitted["canaries"] else Secret(b""),  # no other draw is made any more
         shards={},
         slice=job_file.sections["slice"],
         forget=job_file.forget,
         **submitted["told"],
         **job_file.members,
     )
+    if submitted["canaries"]:
+        keep_evidence(job, submitted["canaries"])
     try:
         committed = write_results(job, job_file, folder, tally[0].last_updated_in_seconds - submitted["began"])
     except DialoguesTaken:

@@ -4,7 +4,8 @@
 
 It must not wait for the job: its machine is there to hand the graph over. `sottovoce finish --run URI` commits
 the run when the job is done. With `--nightly=true` only what no earlier run has taken is sanitised, and each launch commits
-the run that the launch before has submitted. Parameters are those of `runner_configs/dataflow/metadata.json`.
+the run that the launch before has submitted. With `--audit=true`, and every night (`audit.nightly`), canaries go along for the audit
+that follows; what became of them is known again by the secret, so `finish` needs it then. Parameters are those of `runner_configs/dataflow/metadata.json`.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--secret_file", required=True)
     parser.add_argument("--config")
     parser.add_argument("--nightly", choices=("true", "false"), default="false")
+    parser.add_argument("--audit", choices=("true", "false"), default="false")
     parser.add_argument("--set", default="", help="key=value, several separated by ;")
     args, beam_arguments = parser.parse_known_args(argv)
     try:
@@ -46,8 +48,10 @@ def launch(args: argparse.Namespace, beam_arguments: Sequence[str]) -> None:
         config = local_copy(args.config, scratch) if args.config else None
         job_file = read_job(config, [assignment for assignment in args.set.split(";") if assignment])
     secret = secret_for(args.output, args.secret_file)
-    request = RunRequest(job_file, args.input, args.output, secret, "dataflow", 1, tuple(beam_arguments))
-    if args.nightly == "true":
+    nightly = args.nightly == "true"
+    audited = job_file.sections["audit"].nightly if nightly else args.audit == "true"
+    request = RunRequest(job_file, args.input, args.output, secret, "dataflow", 1, tuple(beam_arguments), audited)
+    if nightly:
         print(json.dumps(submit_night(request, job_file.sections["nightly"])))
         return
     prepared = prepare(request)
@@ -56,7 +60,8 @@ def launch(args: argparse.Namespace, beam_arguments: Sequence[str]) -> None:
         return
     with one_writer(args.output, prepared.folder.name) as lock:
         submit(remember(prepared), lock)
-    print(f"run {prepared.folder.uri} is submitted; commit it with: sottovoce finish --run {prepared.folder.uri}")
+    needed = f" --secret-file {args.secret_file}" if audited else ""
+    print(f"run {prepared.folder.uri} is submitted; commit it with: sottovoce finish --run {prepared.folder.uri}{needed}")
 
 
 if __name__ == "__main__":

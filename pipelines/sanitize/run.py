@@ -24,7 +24,7 @@ from rich.console import Console
 from sottovoce.models.errors import DEBUG, RunError, SettingsError
 from sottovoce.models.randomness import Secret
 from sottovoce.models.text.rewrite import NONE
-from sottovoce.pipelines.audit.planted import keep_evidence, plant
+from sottovoce.pipelines.audit.planted import keep_evidence, people_in, plant
 from sottovoce.pipelines.local.remembered_signatures import remembered_signatures
 from sottovoce.pipelines.nightly.finished_runs import finished_runs, state_tables
 from sottovoce.pipelines.observe.observing import Observers, RunFacts
@@ -140,14 +140,12 @@ def execute(run: Run) -> dict[str, Any]:
 def _to_commit(run: Run, watching: Observers, began: float) -> dict[str, Any]:
     folder, job_file = run.folder, run.request.job_file
     folder.begin()
-    run = without_the_forgotten(run)
+    run = with_canaries(without_the_forgotten(run))
     folder.write_text("config.yaml", yaml.safe_dump(published(job_file.resolved), sort_keys=False))
-    if run.request.audit:
-        run = dataclasses.replace(run, job=plant(run.job, job_file.sections["audit"].canaries, run.corpus.records))
     with watching.phase("graph"):
         _run_graph(run, job_file.sections["limits"].max_failures)
     if run.job.canaries:
-        keep_evidence(run.job)
+        keep_evidence(run.job, people_in(run.job))
     try:
         with watching.phase("results"):
             committed = write_results(run.job, job_file, folder, time.monotonic() - began)
@@ -172,6 +170,14 @@ def without_the_forgotten(run: Run) -> Run:
     found = FileSystems.match([run.folder.places.output.marks("*")])[0].metadata_list
     marks = tuple(sorted(item.path for item in found))
     return dataclasses.replace(run, job=dataclasses.replace(run.job, forgotten=marks))
+
+
+def with_canaries(run: Run) -> Run:
+    """With invented people among the others, where an audit follows."""
+    if not run.request.audit:
+        return run
+    asked = run.request.job_file.sections["audit"].canaries
+    return dataclasses.replace(run, job=plant(run.job, asked, run.corpus.records))
 
 
 def _sinks_for(job_file: JobFile, corpus: Corpus) -> dict[str, float]:

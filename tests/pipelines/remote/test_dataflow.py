@@ -160,6 +160,22 @@ def test_a_submitted_run_is_committed_by_finish_and_not_before(storage, service,
     assert "was finished before" in capsys.readouterr().out
 
 
+def test_canaries_go_along_with_a_submitted_run_and_are_known_again_when_it_is_finished(storage, service, capsys):
+    speech = "sinks={stt_am: 1, slu: 1};voice=mcadams;relisten=none;audit.canaries=5"
+    service.work_off(launch(service, IMAGE_HOLDS_ALL, "--set=" + speech, "--audit=true"))
+    uri = run_uri(storage)
+    assert cli.main(["finish", "--run", uri]) == 2
+    assert "--secret-file: needed" in capsys.readouterr().err
+    assert cli.main(["finish", "--run", uri, "--secret-file", "gs://bucket/secret"]) == 0
+    (found,) = [content for (_, name), content in storage.objects.items() if name.endswith("/canaries.json")]
+    found = json.loads(found)
+    assert found["planted"] == {"stt_am": 2, "text sinks": 3} and len({row[2] for row in found["words"]}) >= 4
+    assert len(found["sound"]) == 2 and all(heard for *_, heard in found["sound"])
+    committed = json.loads(storage.objects["bucket", uri[len("gs://bucket/") :] + "/_COMMITTED.json"])
+    assert committed["counts"]["read"] == 24
+    assert not [name for _, name in storage.objects if "/work/" in name]
+
+
 def test_a_run_that_is_at_work_is_not_submitted_again(storage, service, capsys):
     launch(service, IMAGE_HOLDS_ALL, "--set=" + TEXT_SINKS)
     flags = ("--input=gs://bucket/corpus", "--output=gs://bucket/out", "--secret_file=gs://bucket/secret")
@@ -168,7 +184,7 @@ def test_a_run_that_is_at_work_is_not_submitted_again(storage, service, capsys):
 
 
 def test_a_nightly_launch_commits_the_night_before_and_takes_what_is_new(storage, service, capsys):
-    night = (IMAGE_HOLDS_ALL, "--set=" + TEXT_SINKS, "--nightly=true")
+    night = (IMAGE_HOLDS_ALL, "--set=" + TEXT_SINKS + ";audit.canaries=4", "--nightly=true")
     manifest = storage.objects["bucket", "corpus/manifest.jsonl"]
     lines = manifest.splitlines(keepends=True)
     dialogues = [json.loads(line)["dialogue_id"] for line in lines]
@@ -187,6 +203,7 @@ def test_a_nightly_launch_commits_the_night_before_and_takes_what_is_new(storage
     assert told["status"] == "nothing_new" and len(service.jobs) == 2
     (found,) = told["audits"].values()  # the night that was found ended was attacked; so few people are not measurable
     assert found["status"] == "did_not_hold" and any("not measurable" in reason for reason in found["reasons"])
+    assert len([name for _, name in storage.objects if name.endswith("/canaries.json")]) == 2
     ledger = json.loads(storage.objects["bucket", "out/private/cumulative_ledger.json"])
     assert (ledger["nights"], ledger["dialogues_taken"]) == (2, len(set(dialogues)))
 
@@ -206,13 +223,13 @@ def test_the_template_asks_for_what_the_launcher_takes():
     parameters = {parameter["name"]: parameter for parameter in metadata["parameters"]}
     required = {name for name, parameter in parameters.items() if not parameter.get("isOptional")}
     assert required == {"input", "output", "secret_file"}
-    optional = {"config", "set", "nightly", "gpu_accelerator", "gpu_min_ram", "sdk_container_image"}
+    optional = {"config", "set", "nightly", "audit", "gpu_accelerator", "gpu_min_ram", "sdk_container_image"}
     assert optional == set(parameters) - required
-    for parameter in (parameter for name, parameter in parameters.items() if name != "nightly"):
+    for parameter in (parameter for name, parameter in parameters.items() if name not in ("nightly", "audit")):
         for pattern in parameter.get("regexes", ()):
             assert re.match(pattern, "gs://bucket/thing") and not re.match(pattern, "/local/thing")
 
 
 def test_a_finish_without_a_submitted_run_says_so(tmp_path):
     with pytest.raises(RunError, match="no submitted run"):
-        finish(RunFolder(str(tmp_path), "run-1"), WriterLock("finish"))
+        finish(RunFolder(str(tmp_path), "run-1"), WriterLock("finish"), fresh_secret)
