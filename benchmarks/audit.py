@@ -1,9 +1,11 @@
 """What an audit costs: a whole run with `sanitize --audit` against the same run without, side by side.
 
-    python benchmarks/audit.py --utterances 10000
+    python benchmarks/audit.py --utterances 10000 --pairs 3
 
-Texts are those of the demo, said by many speakers in dialogues of five turns; detection is the default. Canaries, attacks and
-calibrations are all in the share; CPU seconds of the whole process. A run with speech takes longer itself: its share is smaller.
+Runs go in pairs, the order changing from one to the next, and the median of the pairs is what counts: other work on the same
+machine makes CPU seconds longer, but of both alike. Texts are those of the demo, said by many speakers in dialogues of five;
+detection is the default. Canaries, attacks and calibrations are all in the share; CPU seconds of the whole process. A run with
+speech takes longer itself: its share is smaller.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import argparse
 import json
 import os
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -57,14 +60,25 @@ def cpu_s(manifest: Path, out: Path, *flags: str) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--utterances", type=int, nargs="+", default=[10_000])
-    print(f"{'utterances':>10}{'run, CPU s':>12}{'with audit':>12}{'share':>8}   (aim: {AIM:.0%})")
-    for utterances in parser.parse_args().utterances:
+    parser.add_argument("--pairs", type=int, default=3)
+    args = parser.parse_args()
+    print(f"{'utterances':>10}{'run, CPU s':>12}{'with audit':>12}{'share':>8}   (aim: {AIM:.0%})", flush=True)
+    for utterances in args.utterances:
         with tempfile.TemporaryDirectory() as folder:
             manifest = Path(folder) / "corpus.jsonl"
             write_corpus(manifest, utterances)
-            alone = cpu_s(manifest, Path(folder) / "alone")
-            audited = cpu_s(manifest, Path(folder) / "audited", "--audit")
-        print(f"{utterances:>10}{alone:>12.1f}{audited:>12.1f}{audited / alone - 1:>8.0%}")
+            shares = [pair(manifest, Path(folder) / str(number), number, utterances) for number in range(args.pairs)]
+        print(f"{utterances:>10}{'median of the pairs':>24}{statistics.median(shares):>8.1%}", flush=True)
+
+
+def pair(manifest: Path, folder: Path, number: int, utterances: int) -> float:
+    used = {
+        flags: cpu_s(manifest, folder / "-".join(("out", *flags)), *flags)
+        for flags in ((), ("--audit",))[:: (-1) ** number]
+    }
+    alone, audited = used[()], used["--audit",]
+    print(f"{utterances:>10}{alone:>12.1f}{audited:>12.1f}{audited / alone - 1:>8.1%}", flush=True)
+    return audited / alone - 1
 
 
 if __name__ == "__main__":

@@ -125,7 +125,7 @@ def highest_risk(audit: Mapping[str, Any], attack: str) -> float | None:
     own = [row for row in audit.get("results", ()) if row["attack"] == attack and row["verdict"] != "not applicable"]
     found = [row.get("risk") for row in own] or [audit.get("others", {}).get(attack)]
     ends = [result.get("high") if isinstance(result, Mapping) else None for result in found]
-    known = [float(end) for end in ends if isinstance(end, int | float)]
+    known = [float(end) for end in ends if isinstance(end, int | float) and not math.isnan(end)]
     return max(known) if len(known) == len(ends) else None
 
 

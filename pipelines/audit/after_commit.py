@@ -12,6 +12,6 @@ from sottovoce.pipelines.training.start_training import read_audit
 
 def audit_commit(run: Run, again: bool = False) -> dict[str, Any]:
     """What was found before of this very commit is not found again, unless it is asked for."""
-    known = {} if again else read_audit(run.folder, open_committed(run.folder.uri).digest)
     request = run.request
+    known = {} if again else read_audit(run.folder, open_committed(run.folder.uri).digest, request.secret)
     return known or audit(AuditRequest(run.folder.uri, request.job_file, request.input_uri, request.secret), run.folder)

@@ -18,7 +18,7 @@ from apache_beam.io.filesystems import FileSystems
 
 from sottovoce.models.errors import RunError
 from sottovoce.models.evaluation.audit.audit_settings import AuditSettings
-from sottovoce.models.evaluation.audit.judge import attacked, reasons_not_held
+from sottovoce.models.evaluation.audit.judge import attacked, audit_seal, reasons_not_held
 from sottovoce.models.evaluation.audit.material import NEEDS_CANARIES, KnownText, Material
 from sottovoce.models.evaluation.audit.readers import at_hand
 from sottovoce.models.evaluation.audit.trials import NotApplicable, NotMeasurable
@@ -28,14 +28,14 @@ from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Utterance
 from sottovoce.models.runs.committed_run import CommittedRun
 from sottovoce.pipelines.audit.officers_page import page
-from sottovoce.pipelines.audit.originals import gaps_of, known_half, names_people, originals_of, slices_of
+from sottovoce.pipelines.audit.originals import gaps_of, known_half, names_people, not_in, originals_of, slices_of
 from sottovoce.pipelines.audit.people_traits import labelled_traits
 from sottovoce.pipelines.audit.released import Sample, sample_of
 from sottovoce.pipelines.audit.voices import voices_of
 from sottovoce.pipelines.local.read_locally import read_utterances
 from sottovoce.pipelines.sanitize.job_file import JobFile, read_job
 from sottovoce.pipelines.sanitize.run_files import open_committed
-from sottovoce.pipelines.sanitize.run_folder import RunFolder, read_json, write_json
+from sottovoce.pipelines.sanitize.run_folder import RunFolder, read_json, remove_tree, write_json
 from sottovoce.transforms.read.corpus import open_corpus
 from sottovoce.transforms.write.shards import write_then_rename
 
@@ -65,10 +65,13 @@ class AuditRequest:
 
 
 def audit(request: AuditRequest, folder: RunFolder, told: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
-    """The content of `audit.json`, which is written first."""
+    """The content of `audit.json`, which is written first. What was found before counts no more once this has begun: an audit
+    that does not end has not opened the gate."""
     began = time.monotonic()
     run = open_committed(folder.uri)
     run.verify()
+    others = _others(folder, run.digest)
+    remove_tree(folder.places.audit)
     settings = request.job.sections["audit"]
     told("reading the run")
     material, sampled = gather(request, folder, run)
@@ -90,15 +93,26 @@ def audit(request: AuditRequest, folder: RunFolder, told: Callable[[str], None] 
         "results": results,
         "calibration": fitness,
         "seconds": round(time.monotonic() - began, 1),
-    }
+    } | others
+    content["seal"] = audit_seal(request.secret, content) if request.secret else None
     write_json(folder.places.audit, content)
     written = page(content, from_json(run.read("ledger.json").decode()))
     write_then_rename(folder.places.audit_page, lambda file: file.write(written.encode()), private=True)
     return content
 
 
+def _others(folder: RunFolder, commit: str) -> dict[str, Any]:
+    """What outsiders found of these very records stays."""
+    try:
+        before = read_json(folder.places.audit) if FileSystems.exists(folder.places.audit) else {}
+        return {"others": before["others"]} if before.get("commit") == commit and "others" in before else {}
+    except (ValueError, AttributeError, TypeError):  # damaged: it is made anew
+        return {}
+
+
 def gather(request: AuditRequest, folder: RunFolder, run: CommittedRun) -> tuple[Material, dict[str, int]]:
-    settings, sinks = request.job.sections["audit"], tuple(run.record["counts"]["rows"])
+    settings = request.job.sections["audit"]
+    sinks = tuple(sink for sink in run.record["counts"]["rows"] if run.rows(sink))
     if _belongs_to_nobody(run):
         return Material.without(OWNED_BY_NOBODY, sinks), {"people": 0, "of_people": 0, "records": 0}
     sample = sample_of(folder, run, None if request.full else settings.records)
@@ -124,6 +138,11 @@ def _with_corpus(request: AuditRequest, sample: Sample, secret: Secret, corpus: 
     if not originals:
         raise RunError(f"{corpus}: nobody in it is in the run; give the corpus and the secret that the run was made of")
     named = names_people(utterances)
+    if missing := not_in(originals, sample, secret):
+        partly = NotMeasurable(f"the whole corpus of the run: {missing} sampled dialogues are not in what was given")
+        return dict.fromkeys(
+            ("known", "gaps", "traits", "slices", "voices") if speech else ("known", "gaps", "traits"), partly
+        )
     parts: dict[str, Any] = {
         "named": named,
         "known": known_half(originals, secret) if named else NotMeasurable("speaker ids in the corpus"),

@@ -48,6 +48,7 @@ def audit_schema() -> dict[str, Any]:
         },
         "calibration": {"type": "array", "items": _object(calibration)},
         "seconds": NUMBER,
+        "seal": {"type": ["string", "null"]},
         "others": {"type": "object", "additionalProperties": estimate},
     }
     needed = tuple(name for name in content if name != "others")

@@ -7,6 +7,7 @@ replaced are told from those that were kept, and slices of one utterance are fou
 from __future__ import annotations
 
 import difflib
+import functools
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from typing import Any
 
 from sottovoce.models.evaluation.attacks.slice_linkage import ReleasedSlice
 from sottovoce.models.evaluation.audit.material import Gap, KnownText
-from sottovoce.models.forget.whose import part_of_utterance
+from sottovoce.models.forget.whose import Part, part_of
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import AudioRef, Utterance
 from sottovoce.models.speech import audio
@@ -30,21 +31,37 @@ MAX_SLICED = 400  # utterances whose slices are listened to, unless the audit is
 Originals = dict[str, list[Utterance]]  # by person
 
 
+@functools.lru_cache(maxsize=1024)
+def _part(secret: Secret, speaker_id: str | None, dialogue_id: str) -> Part:
+    """Turns of one dialogue follow each other."""
+    return part_of(secret, speaker_id, dialogue_id)
+
+
+def _whose(secret: Secret, utterance: Utterance) -> Part:
+    return _part(secret, utterance.speaker_id, utterance.dialogue_id)
+
+
 def originals_of(utterances: Iterable[Any], secret: Secret, people: frozenset[str]) -> Originals:
     found: Originals = {}
     for utterance in utterances:
         if isinstance(utterance, Utterance):
-            person = part_of_utterance(secret, utterance).speaker
+            person = _whose(secret, utterance).speaker
             if person in people:
                 found.setdefault(person, []).append(utterance)
     return found
+
+
+def not_in(originals: Originals, sample: Sample, secret: Secret) -> int:
+    """How many sampled dialogues these originals lack: whoever is left out of them would not be attacked."""
+    given = {(person, _whose(secret, u).dialogue) for person, own in originals.items() for u in own}
+    return len({part for rows in sample.owners.values() for parts in rows.values() for part in parts} - given)
 
 
 def known_half(originals: Originals, secret: Secret) -> list[KnownText]:
     """Every second dialogue of each person who has several, as it was said."""
     known = []
     for person, utterances in originals.items():
-        tokens = {u.dialogue_id: part_of_utterance(secret, u).dialogue for u in utterances}
+        tokens = {u.dialogue_id: _whose(secret, u).dialogue for u in utterances}
         given = set(sorted(tokens, key=lambda name: tokens[name])[1::2])
         known += [KnownText(person, u.text, tokens[u.dialogue_id]) for u in utterances if u.dialogue_id in given]
     return known
@@ -56,7 +73,11 @@ def gaps_of(sample: Sample, originals: Originals, secret: Secret) -> list[Gap]:
     for sink, rows in sample.rows.items():
         branch = sink_class(sink)
         if issubclass(branch, ReplacedText):
-            for person, utterance, text in paired(branch, rows, originals, secret):
+            there = {dialogue for parts in sample.owners[sink].values() for _, dialogue in parts}
+            own = {
+                person: [u for u in said if _whose(secret, u).dialogue in there] for person, said in originals.items()
+            }
+            for person, utterance, text in paired(branch, rows, own, secret):
                 gaps += [Gap(sink, person, *found) for found in replaced(utterance.text, text)]
     return gaps
 

@@ -63,7 +63,7 @@ def plant(job: Job, asked: int | float, records: int) -> Job:
 
 
 def invented(job: Job, people: int) -> list[Canary]:
-    sinks = [sink for sink in job.sinks if sink == SPEECH or issubclass(sink_class(sink), ReplacedText)]
+    sinks = _sinks(job)
     text = [sink for sink in sinks if sink != SPEECH]
     speaking = min(round(people * SPEAKING / AT_LEAST), max(SPEAKING, people // 10)) if text else people
     if SPEECH not in sinks or shutil.which("flite") is None:
@@ -72,6 +72,11 @@ def invented(job: Job, people: int) -> list[Canary]:
     if speaking:
         counts[SPEECH] = speaking
     return invent(job.secret, counts, lambda name: choose_sink(job.secret, name, job.sinks), SPEECH, FLITE_VOICES)
+
+
+def _sinks(job: Job) -> list[str]:
+    """Those that canaries can be followed into."""
+    return [sink for sink in job.sinks if sink == SPEECH or issubclass(sink_class(sink), ReplacedText)]
 
 
 def _in_batches(canaries: Sequence[Canary], records_per_batch: int) -> tuple[list[Utterance], ...]:
@@ -129,8 +134,8 @@ def evidence(job: Job, canaries: Sequence[Canary], rows: Rows) -> dict[str, Any]
     sound, gaps = _sound(spoken, speech)
     return {
         "planted": {
-            SPEECH: len({canary.person for canary in canaries if canary.voice}),
-            "text sinks": len({canary.person for canary in canaries if not canary.voice}),
+            kind: len({canary.person for canary in canaries if (canary.sink == SPEECH) == (kind == SPEECH)})
+            for kind in dict.fromkeys(SPEECH if sink == SPEECH else "text sinks" for sink in _sinks(job))
         },
         "words": words_found(canaries, texts),
         "sound": sound,

@@ -7,8 +7,9 @@ which is random to everybody else and the same each time.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ import pyarrow.parquet as pq
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 
+from sottovoce.models.errors import RunError
 from sottovoce.models.evaluation.audit.material import ReleasedText
 from sottovoce.models.runs.committed_run import CommittedRun
 from sottovoce.models.runs.places import INDEX
@@ -57,12 +59,7 @@ def text_of(row: Mapping[str, Any]) -> str:
 
 def sample_of(folder: RunFolder, run: CommittedRun, records: int | None) -> Sample | None:
     """People until they have so many records together; all of them for None. None where the run keeps no index."""
-    paths = [table["path"] for table in folder.tables()]
-    by_sink = {
-        sink: pa.concat_tables(found)
-        for sink in run.record["counts"]["rows"]
-        if (found := [_read(folder, path) for path in paths if path.startswith(f"{INDEX}/{sink}-part-")])
-    }
+    by_sink = _index(folder, run)
     if not by_sink:
         return None
     lines = pc.value_counts(pa.concat_tables(by_sink.values())["speaker"].combine_chunks()).to_pylist()
@@ -76,15 +73,40 @@ def sample_of(folder: RunFolder, run: CommittedRun, records: int | None) -> Samp
         taken += counts[person]
     owners = {sink: _owners(table, people) for sink, table in by_sink.items()}
     rows: dict[str, dict[str, Mapping[str, Any]]] = {
-        sink: {row["id"]: row for group in run.groups(sink) for row in group if row["id"] in owners[sink]}
-        for sink in by_sink
+        sink: {row["id"]: row for row in _rows(run, sink) if row["id"] in owners[sink]} for sink in by_sink
     }
     return Sample(frozenset(people), rows, owners, len(counts))
 
 
-def _read(folder: RunFolder, path: str) -> pa.Table:
-    with FileSystems.open(folder.places.private(path), compression_type=CompressionTypes.UNCOMPRESSED) as file:
-        return pq.read_table(file, columns=OWNER)
+def _index(folder: RunFolder, run: CommittedRun) -> dict[str, pa.Table]:
+    """Whose each record is, by sink. All of them or none: what the index leaves out, no attack would look at."""
+    tables = folder.tables()
+    by_sink: dict[str, pa.Table] = {}
+    for sink in (sink for sink in run.record["counts"]["rows"] if run.rows(sink)):
+        own = [_read(folder, table) for table in tables if table["path"].startswith(f"{INDEX}/{sink}-part-")]
+        if own:
+            by_sink[sink] = pa.concat_tables(own)
+    known = {sink: pc.count_distinct(table["id"]).as_py() for sink, table in by_sink.items()}
+    if by_sink and known != {sink: run.rows(sink) for sink in run.record["counts"]["rows"] if run.rows(sink)}:
+        raise RunError(f"{folder.name}: its index does not know whose each record is; put it back from a backup")
+    return by_sink
+
+
+def _read(folder: RunFolder, table: Mapping[str, Any]) -> pa.Table:
+    place = folder.places.private(table["path"])
+    with FileSystems.open(place, compression_type=CompressionTypes.UNCOMPRESSED) as file:
+        content = file.read()
+    if hashlib.sha256(content).hexdigest() != table["sha256"]:
+        raise RunError(f"{place} is not the file that the run wrote; put it back from a backup")
+    return pq.read_table(pa.BufferReader(content), columns=OWNER)
+
+
+def _rows(run: CommittedRun, sink: str) -> Iterator[Mapping[str, Any]]:
+    """As committed: each shard is hashed as it is read, so that nothing else is attacked than what is trained on."""
+    for path in run.paths_of(sink):
+        parquet = pq.ParquetFile(pa.BufferReader(run.read(path)))
+        for number in range(parquet.num_row_groups):
+            yield from parquet.read_row_group(number, use_threads=False).to_pylist()
 
 
 def _owners(table: pa.Table, people: set[str]) -> dict[str, list[tuple[str, str]]]:

@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     import_beam_alone("direct", args.config, sys.argv)
 
     from sottovoce.pipelines.audit.audit_run import AuditRequest, audit, job_of_run, lines
-    from sottovoce.pipelines.sanitize.one_secret import secret_for
+    from sottovoce.pipelines.sanitize.one_secret import secret_at_hand, secret_for
     from sottovoce.pipelines.sanitize.run_folder import open_run
 
     folder = open_run(args.run)
@@ -75,7 +75,8 @@ def run(args: argparse.Namespace) -> int:
         return _print_entry(folder)
     job = job_of_run(folder.uri, args.config, args.set)
     needed = args.input is not None or args.auxiliary is not None
-    secret = secret_for(folder.places.output.uri, args.secret_file) if needed else None
+    output = folder.places.output.uri
+    secret = secret_for(output, args.secret_file) if needed else secret_at_hand(folder.uri, args.secret_file)
     request = AuditRequest(folder.uri, job, args.input, secret, args.auxiliary, args.full, args.training, args.traits)
     content = audit(request, folder, lambda step: print(f"audit: {step}", file=sys.stderr))
     print(json.dumps(content, indent=2) if args.json else "\n".join(lines(content)))

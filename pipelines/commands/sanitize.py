@@ -101,5 +101,5 @@ def run(args: argparse.Namespace) -> int:
     if training is not None:
         from sottovoce.pipelines.training.start_training import start_training
 
-        print_started(start_training(prepared.folder.uri, training), prepared.folder.uri)
+        print_started(start_training(prepared.folder.uri, training, secret=secret), prepared.folder.uri)
     return 0 if held else EXIT_FELL

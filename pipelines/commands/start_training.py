@@ -34,6 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", required=True, metavar="TRAIN.yaml", help="settings of `sottovoce train`")
     _add_launch(parser)
     parser.add_argument(
+        "--secret-file", metavar="F", help="the secret of the run: an audit that was not written with it is refused"
+    )
+    parser.add_argument(
         "--retry",
         action="store_true",
         help="start again: from the checkpoint after a job that failed, afresh after `sottovoce forget`",
@@ -41,10 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from sottovoce.pipelines.sanitize.one_secret import secret_at_hand
     from sottovoce.pipelines.training.order import read_order
     from sottovoce.pipelines.training.start_training import start_training
 
-    print_started(start_training(args.run, read_order(args.config, args.launch or LOCAL), args.retry), args.run)
+    order, secret = read_order(args.config, args.launch or LOCAL), secret_at_hand(args.run, args.secret_file)
+    print_started(start_training(args.run, order, args.retry, secret), args.run)
     return 0
 
 

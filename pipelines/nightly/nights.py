@@ -47,7 +47,7 @@ def run_night(request: RunRequest, settings: NightlySettings, training: Training
                 prepared.folder.remove()
         write_cumulative_ledger(request.output, settings.speaker_epsilon)
         audited = _told(audit_commit, prepared) if is_new and request.job_file.sections["audit"].nightly else None
-        started = _start_training(request.output, training) if training else []
+        started = _start_training(request, training) if training else []
         summary = _summary("committed" if is_new else "nothing_new", prepared.folder, committed, retired, began)
         return summary | {"turns_forgotten": forgotten, "audit": audited, "training": started}
 
@@ -120,9 +120,9 @@ def _summary(
     }
 
 
-def _start_training(output: str, order: TrainingOrder) -> list[dict[str, Any]]:
+def _start_training(request: RunRequest, order: TrainingOrder) -> list[dict[str, Any]]:
     """Of the newest committed run, and of older ones whose start was decided and then cut off."""
-    committed = [run.folder for run in finished_runs(output) if not run.retired]
+    committed = [run.folder for run in finished_runs(request.output) if not run.retired]
     rows: list[dict[str, Any]] = []
     for folder in committed:
         marker = read_marker(folder)
@@ -130,7 +130,7 @@ def _start_training(output: str, order: TrainingOrder) -> list[dict[str, Any]]:
             continue
         row: dict[str, Any] = {"run_id": folder.name}
         try:
-            started = start_training(folder.uri, order)
+            started = start_training(folder.uri, order, secret=request.secret)
         except SottovoceError as error:  # the night itself is done: what it committed is told all the same
             row |= {"status": "not_started", "error": str(error)}
         else:

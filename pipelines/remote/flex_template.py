@@ -4,8 +4,9 @@
 
 It must not wait for the job: its machine is there to hand the graph over. `sottovoce finish --run URI` commits
 the run when the job is done. With `--nightly=true` only what no earlier run has taken is sanitised, and each launch commits
-the run that the launch before has submitted. With `--audit=true`, and every night (`audit.nightly`), canaries go along for the audit
-that follows; what became of them is known again by the secret, so `finish` needs it then. Parameters are those of `runner_configs/dataflow/metadata.json`.
+the run that the launch before has submitted. With `--audit=true`, and every night (`audit.nightly`), canaries go along for the
+audit that follows; they are known again by the secret, so `finish` needs it then. Parameters are those of
+`runner_configs/dataflow/metadata.json`.
 """
 
 from __future__ import annotations
@@ -61,7 +62,9 @@ def launch(args: argparse.Namespace, beam_arguments: Sequence[str]) -> None:
     with one_writer(args.output, prepared.folder.name) as lock:
         submit(remember(prepared), lock)
     needed = f" --secret-file {args.secret_file}" if audited else ""
-    print(f"run {prepared.folder.uri} is submitted; commit it with: sottovoce finish --run {prepared.folder.uri}{needed}")
+    print(
+        f"run {prepared.folder.uri} is submitted; commit it with: sottovoce finish --run {prepared.folder.uri}{needed}"
+    )
 
 
 if __name__ == "__main__":

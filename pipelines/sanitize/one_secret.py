@@ -12,7 +12,7 @@ from apache_beam.io.filesystems import FileSystems
 
 from sottovoce.models.errors import RunError, SettingsError
 from sottovoce.models.randomness import Secret, fresh_secret
-from sottovoce.models.runs.places import OutputPlaces
+from sottovoce.models.runs.places import OutputPlaces, RunPlaces
 from sottovoce.models.secrets.secret_reference import FileReference
 from sottovoce.pipelines.nightly.finished_runs import finished_runs
 from sottovoce.pipelines.sanitize.run_folder import read_json, write_json
@@ -32,6 +32,12 @@ def secret_for(output: str, given: str | None) -> Secret:
     if os.path.exists(places.secret_check):
         raise RunError(f"{output} was made with a secret that is kept elsewhere; give it with --secret-file")
     return Secret(fresh_secret().value, FileReference(places.secret))
+
+
+def secret_at_hand(run: str, given: str | None) -> Secret | None:
+    """The secret that was given, or the one that the output of a run keeps; None where it is kept elsewhere."""
+    kept = RunPlaces.of(run).output.secret
+    return read_secret(given or kept) if given is not None or FileSystems.exists(kept) else None
 
 
 def claim_output(output: str, secret: Secret, force: bool = False) -> bool:

@@ -15,9 +15,11 @@ from typing import Any
 from apache_beam.io.filesystems import FileSystems
 
 from sottovoce.models.errors import RunError
+from sottovoce.models.evaluation.audit.judge import audit_seal, contradictions
 from sottovoce.models.launch import TrainingJob
 from sottovoce.models.ledger.book import from_json
 from sottovoce.models.ledger.gate import Check, Gate
+from sottovoce.models.randomness import Secret
 from sottovoce.models.runs.committed_run import CommittedRun
 from sottovoce.pipelines.sanitize.run_files import open_committed
 from sottovoce.pipelines.sanitize.run_folder import RunFolder, open_run, read_json, remove_tree
@@ -40,16 +42,17 @@ class Started:
     already: bool
 
 
-def start_training(run_uri: str, order: TrainingOrder, retry: bool = False) -> Started:
+def start_training(run_uri: str, order: TrainingOrder, retry: bool = False, secret: Secret | None = None) -> Started:
     """The job of the run, made now or before; `retry` starts again after a job that ended badly, or whose records were
-    erased since."""
+    erased since. With the secret, the audit must have been written by whoever has it."""
     folder = open_run(run_uri)
     run = open_committed(folder.uri)
     with one_at_a_time(folder):
         marker = read_marker(folder)
         _check_sink(marker, order, run_uri)
         if marker is None or (retry and _may_retry(marker)):
-            marker = _decide(folder, run, order, marker)
+            audit = read_audit(folder, run.digest, secret)
+            marker = _decide(folder, run, order, marker, audit)
         if marker.state == "submitted":
             return Started(marker, already=True)
         return Started(_submit(folder, marker), already=False)
@@ -64,10 +67,12 @@ def _check_sink(marker: Marker | None, order: TrainingOrder, run_uri: str) -> No
         )
 
 
-def _decide(folder: RunFolder, run: CommittedRun, order: TrainingOrder, earlier: Marker | None) -> Marker:
+def _decide(
+    folder: RunFolder, run: CommittedRun, order: TrainingOrder, earlier: Marker | None, audit: dict[str, Any]
+) -> Marker:
     """Pass the gate and write the intent down."""
     plan = order.plan
-    checks = judge(run, plan.gate, read_audit(folder, run.digest), order.private, order.sink)
+    checks = judge(run, plan.gate, audit, order.private, order.sink)
     attempt = earlier.attempt + 1 if earlier else 1
     charge = charge_of(folder, order.sink, order.parsed)
     if charge is None and order.parsed.unit == "speaker":
@@ -171,16 +176,23 @@ def judge(run: CommittedRun, gate: Gate, audit: dict[str, Any], private: bool, s
     return checks
 
 
-def read_audit(folder: RunFolder, commit: str) -> dict[str, Any]:
-    """What attacks on this very commit found; empty where there is nothing. In the private folder of the run: whoever may
-    open the gate may write there."""
+def read_audit(folder: RunFolder, commit: str, secret: Secret | None = None) -> dict[str, Any]:
+    """What attacks on this very commit found; empty where there is nothing. In the private folder of the run, where whoever
+    may open the gate may write; it is believed only as far as it follows from its own figures, and with the secret only if
+    it was written with it."""
     place = folder.places.audit
     if not FileSystems.exists(place):
         return {}
     try:
         audit = read_json(place)
-    except ValueError:
-        audit = None
-    if not isinstance(audit, dict):
-        raise RunError(f"{place}: damaged; make it anew with `sottovoce audit`. Nothing was started")
-    return audit if audit.get("commit") == commit else {}
+        if audit["commit"] != commit:
+            return {}
+        made = bool(set(audit) - {"commit", "others"})  # else it holds what others found, and nothing held
+        wrong = contradictions(audit) if made else []
+    except (ValueError, KeyError, TypeError, AttributeError):
+        made, wrong = False, ["damaged"]
+    if made and not wrong and secret is not None and audit.get("seal") != audit_seal(secret, audit):
+        wrong = ["not written by `sottovoce audit` with the secret of the run"]
+    if wrong:
+        raise RunError(f"{place}: {'; '.join(wrong)}; make it anew with `sottovoce audit`. Nothing was started")
+    return audit

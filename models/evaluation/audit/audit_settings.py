@@ -36,7 +36,7 @@ class AuditSettings:
         require(
             (not unknown, f"max_risk: {', '.join(unknown)}: no such attack; allowed: {', '.join(TABLE)}"),
             (not illiterate, f"readers: {', '.join(illiterate)}: not known; allowed: {', '.join(READERS)}"),
-            (bool(self.readers), "readers: at least one"),
+            ("tfidf" in self.readers, "readers: tfidf must be among them: the attackers are calibrated by it"),
             (all(0 <= risk <= 1 for risk in self.max_risk.values()), "max_risk: must lie in [0, 1]"),
             (
                 self.canaries >= 0 and (isinstance(self.canaries, int) or self.canaries <= 1),

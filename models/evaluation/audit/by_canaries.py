@@ -24,6 +24,7 @@ from sottovoce.models.evaluation.audit.trials import MIN_PEOPLE, NotApplicable, 
 
 MIN_HEARD = 0.7  # of the names in the originals
 SPEECH = "stt_am"
+NO_SUCH_SINK = NotApplicable("the run has no sink of this kind")
 
 
 class OfCanaries(ABC):
@@ -59,13 +60,10 @@ class CanaryWords(OfCanaries):
             "text sinks": [row for row in rows if row[0] != SPEECH],
             SPEECH: [row for row in rows if row[0] == SPEECH],
         }
-        planted = {kind: found["planted"].get(kind, 0) for kind in kinds}
-        return {kind: _read(kinds[kind], planted[kind]) for kind in kinds}
+        return {kind: _read(kinds[kind]) if kind in found["planted"] else NO_SUCH_SINK for kind in kinds}
 
 
-def _read(rows: Sequence[Sequence[Any]], planted: int) -> Outcome:
-    if not planted:
-        return NotApplicable("no canary was sent there")
+def _read(rows: Sequence[Sequence[Any]]) -> Outcome:
     counts, missed = Counter(row[1] for row in rows), Counter(row[1] for row in rows if row[3])
     more = {f"recall of {kind}": 1 - missed[kind] / count for kind, count in sorted(counts.items())}
     more |= {f"n of {kind}": float(count) for kind, count in sorted(counts.items())}
@@ -78,8 +76,8 @@ class CanarySound(OfCanaries):
 
     def of(self, found: Evidence) -> dict[str, Outcome]:
         rows = found["sound"]
-        if not found["planted"].get(SPEECH):
-            return {SPEECH: NotApplicable("no canary was sent there")}
+        if SPEECH not in found["planted"]:
+            return {SPEECH: NO_SUCH_SINK}
         heard = float(np.mean([row[3] for row in rows])) if rows else 0.0
         if rows and heard < MIN_HEARD:
             return {
@@ -96,8 +94,8 @@ class CanaryVoices(OfCanaries):
 
     def of(self, found: Evidence) -> dict[str, Outcome]:
         rows = found["voice"]
-        if not found["planted"].get(SPEECH):
-            return {SPEECH: NotApplicable("no canary was sent there")}
+        if SPEECH not in found["planted"]:
+            return {SPEECH: NO_SUCH_SINK}
         voices = max(len({row[2] for row in rows}), 1)
         return {SPEECH: enough([row[1] for row in rows], [1 / voices] * len(rows), [row[0] for row in rows])}
 
@@ -122,7 +120,9 @@ def enough(
 ) -> Outcome:
     count = len(set(people))
     if count < MIN_PEOPLE:
-        return NotMeasurable(f"at least {MIN_PEOPLE} canaries that were released; there are {count} (audit.canaries)")
+        return NotMeasurable(
+            f"at least {MIN_PEOPLE} canaries that were released; there are {count} (audit.canaries; for speech, flite)"
+        )
     return Trials(np.array(hits, float), np.array(control, float), list(people), more or {})
 
 

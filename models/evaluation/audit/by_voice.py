@@ -18,8 +18,10 @@ from sottovoce.models.evaluation.audit import Criterion
 from sottovoce.models.evaluation.audit.material import Material, Missing
 from sottovoce.models.evaluation.audit.trials import MIN_PEOPLE, NotApplicable, NotMeasurable, Outcome, Trials
 from sottovoce.models.evaluation.metrics.verification import eer
+from sottovoce.models.speech.speakers.plda import unit
 
 FALSE_ALARMS = 0.001
+TOLD_APART = 0.5  # of the originals, by the best encoder
 DESIGN = Design(enrolled=3, tested=10, together=(1,))
 
 
@@ -48,7 +50,20 @@ def enough_voices(material: Material) -> dict[str, Recordings] | Missing:
     people = min(_people(recordings) for recordings in material.voices.values())
     if people < MIN_PEOPLE:
         return NotMeasurable(f"at least {MIN_PEOPLE} people with recordings and slices; there are {people}")
+    if (best := max(map(_told_apart, material.voices.values()))) < TOLD_APART:
+        return NotMeasurable(f"an encoder that tells the originals apart; the best names {best:.2f} of them")
     return material.voices
+
+
+def _told_apart(recordings: Recordings) -> float:
+    """Of the originals that the attacker has, how many are nearest to another one of the same person: an encoder that hears
+    nothing there would find the release safe whatever it is."""
+    known = unit(recordings.original[recordings.enrolment])
+    whose = recordings.speaker[recordings.enrolment]
+    alike = known @ known.T
+    np.fill_diagonal(alike, -np.inf)
+    several = (whose[:, None] == whose[None]).sum(axis=1) > 1
+    return float((whose[alike.argmax(axis=1)] == whose)[several].mean()) if several.any() else 0.0
 
 
 def _people(recordings: Recordings) -> int:

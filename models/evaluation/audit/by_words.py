@@ -84,7 +84,7 @@ def by_sink(material: Material, within: Any) -> dict[str, Outcome]:
     out: dict[str, Outcome] = {}
     for sink in sinks:
         texts = [text for text in material.texts if text.sink == sink]
-        out[sink] = within(texts) if texts else NotApplicable("the sink holds no record that was sampled")
+        out[sink] = within(texts) if texts else NotMeasurable("records of the sink among those sampled (--full)")
     return out
 
 

@@ -7,6 +7,8 @@ may be shown to whoever asks. An attack that raises an error is a failed audit; 
 from __future__ import annotations
 
 import dataclasses
+import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +20,7 @@ from sottovoce.models.evaluation.audit.audit_settings import AuditSettings
 from sottovoce.models.evaluation.audit.material import Material
 from sottovoce.models.evaluation.audit.trials import Figures, NotApplicable, NotMeasurable, Outcome, Trials, figures
 from sottovoce.models.evaluation.metrics.estimate import Estimate
+from sottovoce.models.randomness import Secret
 from sottovoce.models.settings import resolve
 
 SEED = (
@@ -41,6 +44,8 @@ def attacked(
         common: dict[str, Any] = {"attack": name, "criterion": attack.criterion, "allowed": allowed}
         try:
             outcomes = attack.outcomes(material)
+            if not outcomes:
+                raise ValueError("the attack says nothing of any sink")
             if any(isinstance(outcome, Trials) for outcome in outcomes.values()):
                 fitness.append(calibrated(name, attack))
             fit = fitness[-1]["fit"] if fitness and fitness[-1]["attack"] == name else True
@@ -59,13 +64,22 @@ def calibrated(name: str, attack: AuditAttack) -> dict[str, Any]:
             attack.leaks_by_design(np.random.default_rng(SEED)),
         )
     )
-    fit = bool(nothing and everything) and max(nothing) <= FIT_BELOW and min(everything) >= FIT_ABOVE
-    return {
+    found = {
         "attack": name,
-        "risk_where_nothing_leaks": max(nothing, default=None),
-        "risk_where_all_leaks": min(everything, default=None),
-        "fit": fit,
+        "risk_where_nothing_leaks": float(np.max(nothing)) if nothing else None,  # NaN, where one is, unlike max()
+        "risk_where_all_leaks": float(np.min(everything)) if everything else None,
     }
+    return found | {"fit": _is_fit(found)}
+
+
+def _is_fit(found: Mapping[str, Any]) -> bool:
+    nothing, everything = (_number(found.get(f"risk_where_{what}")) for what in ("nothing_leaks", "all_leaks"))
+    return nothing <= FIT_BELOW and everything >= FIT_ABOVE
+
+
+def _number(value: Any) -> float:
+    """Not a number is within no bound."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
 
 
 def _result(outcome: Outcome, allowed: float, fit: bool) -> dict[str, Any]:
@@ -103,6 +117,37 @@ def reasons_not_held(results: Sequence[Mapping[str, Any]], unmeasured: str) -> l
     return [
         f"{result['attack']} ({result['where']}): {_said(result)}" for result in results if result["verdict"] in bad
     ]
+
+
+def audit_seal(secret: Secret, content: Mapping[str, Any]) -> str:
+    """Nobody without the secret can write an audit that is taken for one. What others found is the operator's own entry."""
+    own = {name: value for name, value in content.items() if name not in ("seal", "others")}
+    return secret.token("audit", json.dumps(own, sort_keys=True))
+
+
+def contradictions(content: Mapping[str, Any]) -> list[str]:
+    """What an audit says that does not follow from its own figures: it is believed by its rows, never by its word."""
+    results, fitness = content["results"], {row["attack"]: row for row in content["calibration"]}
+    tried = {result["attack"] for result in results}
+    found = [f"no result of {name}" for name in TABLE if name not in tried]
+    for result in results:
+        name, risk = result["attack"], result.get("risk")
+        if result["verdict"] not in (HELD, FELL, UNMEASURED, NOT_APPLICABLE, FAILED):
+            found.append(f"{name}: no such verdict")
+        if (result["verdict"] in (UNMEASURED, NOT_APPLICABLE)) != (risk is None) and result["verdict"] != FAILED:
+            found.append(f"{name}: the verdict does not go with its figures")
+        if result["verdict"] == HELD and risk is not None:
+            allowed = _number(result["allowed"])
+            if not (_number(risk.get("high")) <= allowed <= 1 and "why" not in result):
+                found.append(f"{name}: held, and its risk is not within what is allowed")
+            if not (fitness.get(name, {}).get("fit") is True and _is_fit(fitness[name])):
+                found.append(f"{name}: held, and its attacker is not fit")
+    reasons = reasons_not_held(results, content["unmeasured"])
+    if content["unmeasured"] not in ("refuse", "allow"):
+        found.append("unmeasured: neither refuse nor allow")
+    if content["reasons"] != reasons or content["held"] is not (not reasons):
+        found.append("held and reasons do not follow from the results")
+    return found
 
 
 def _said(result: Mapping[str, Any]) -> str:

@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sottovoce.models.evaluation.audit.by_canaries import SPEECH, OfCanaries, enough
+from sottovoce.models.evaluation.audit.by_canaries import NO_SUCH_SINK, SPEECH, OfCanaries, enough
 from sottovoce.models.evaluation.audit.canaries import FIRST
 from sottovoce.models.evaluation.audit.material import Evidence, Material
-from sottovoce.models.evaluation.audit.trials import NotApplicable, Outcome
+from sottovoce.models.evaluation.audit.trials import Outcome
 from sottovoce.models.speech.audio import Speech
 
 FRAME_S = 0.01
@@ -30,8 +30,10 @@ class MaskedNames(OfCanaries):
 
     def of(self, found: Evidence) -> dict[str, Outcome]:
         rows = found.get("gaps", [])  # [person, name, seconds of the longest silence, names heard, its own among them]
-        if not found["planted"].get(SPEECH):
-            return {SPEECH: NotApplicable("no canary was sent there")}
+        if SPEECH not in found["planted"]:
+            return {SPEECH: NO_SUCH_SINK}
+        if not rows:
+            return {SPEECH: enough([], [], [])}
         people = [row[0] for row in rows]
         chance = [1 / len(FIRST)] * len(rows)
         by_length, ranks = _by_length(rows)

@@ -22,6 +22,7 @@ from sottovoce.models.evaluation.audit.trials import MIN_PEOPLE, NotApplicable, 
 
 SMOOTHING = 0.1
 TOP = 10
+ALIKE = 1e-9  # sums of the same logarithms in another order
 
 
 class MaskedWords:
@@ -66,8 +67,8 @@ class _Contexts:
 
     values: dict[str, int]
     log_counts: np.ndarray
-    beside: dict[tuple[int, str], Counter[int]]
-    words: int
+    beside: dict[tuple[int, str], tuple[np.ndarray, np.ndarray]]
+    unseen: np.ndarray  # log P(word at this place | value), of a word that was not seen there
 
     @classmethod
     def of(cls, gaps: Sequence[Gap]) -> _Contexts:
@@ -78,16 +79,24 @@ class _Contexts:
             counts[values[gap.value]] += 1
             for feature in _features(gap):
                 beside.setdefault(feature, Counter())[values[gap.value]] += 1
-        return cls(values, np.log(counts), beside, len(beside) + 1)
+        words = len(beside) + 1
+        rows = {feature: _raised(seen) for feature, seen in beside.items()}
+        return cls(values, np.log(counts), rows, np.log(SMOOTHING) - np.log(counts + SMOOTHING * words))
 
     def scores(self, gap: Gap) -> np.ndarray:
-        scores, counts = self.log_counts.copy(), np.exp(self.log_counts)
-        for feature in _features(gap):
-            seen = np.zeros(len(counts))
-            for value, count in self.beside.get(feature, {}).items():
-                seen[value] = count
-            scores += np.log((seen + SMOOTHING) / (counts + SMOOTHING * self.words))
+        features = _features(gap)
+        scores = self.log_counts + len(features) * self.unseen
+        for feature in features:
+            if feature in self.beside:
+                values, raised = self.beside[feature]
+                scores[values] += raised
         return scores
+
+
+def _raised(seen: Counter[int]) -> tuple[np.ndarray, np.ndarray]:
+    """(values, by how much a word that was seen beside them makes them likelier than one that was not)"""
+    counts = np.fromiter(seen.values(), float, len(seen))
+    return np.fromiter(seen, int, len(seen)), np.log((counts + SMOOTHING) / SMOOTHING)
 
 
 def _features(gap: Gap) -> list[tuple[int, str]]:
@@ -101,7 +110,7 @@ def _ranked(learned: _Contexts, scores: np.ndarray, value: str) -> tuple[float, 
     if value not in learned.values:
         return 0.0, float(len(learned.values) + 1)
     own = scores[learned.values[value]]
-    ahead, equal = np.count_nonzero(scores > own), np.count_nonzero(scores == own)
+    ahead, equal = np.count_nonzero(scores > own + ALIKE), np.count_nonzero(np.abs(scores - own) <= ALIKE)
     return (1.0 / equal if ahead == 0 else 0.0), 1 + ahead + (equal - 1) / 2
 
 

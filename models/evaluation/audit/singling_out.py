@@ -16,7 +16,7 @@ import numpy as np
 from sottovoce.models.evaluation.audit import Criterion
 from sottovoce.models.evaluation.audit.by_words import NO_PAIR, best_guess, by_sink, invented_release
 from sottovoce.models.evaluation.audit.material import KnownText, Material, ReleasedText
-from sottovoce.models.evaluation.audit.readers.tfidf import Tfidf
+from sottovoce.models.evaluation.audit.readers import Reader
 from sottovoce.models.evaluation.audit.trials import MIN_PEOPLE, NotApplicable, NotMeasurable, Outcome, Trials
 
 
@@ -29,7 +29,7 @@ class SinglingOut:
         known = material.known
         if isinstance(known, NotMeasurable | NotApplicable):
             return {"all sinks": known}
-        return by_sink(material, lambda texts: _picked_out(texts, known))
+        return by_sink(material, lambda texts: _picked_out(material.readers["tfidf"], texts, known))
 
     def leaks_nothing(self, rng: np.random.Generator) -> Material:
         return _with_known(invented_release(rng, own_words="nobody"))
@@ -38,7 +38,7 @@ class SinglingOut:
         return _with_known(invented_release(rng, own_words="person"))
 
 
-def _picked_out(texts: list[ReleasedText], known: Sequence[KnownText]) -> Outcome:
+def _picked_out(reader: Reader, texts: list[ReleasedText], known: Sequence[KnownText]) -> Outcome:
     sources: dict[str, list[KnownText]] = {}
     for text in known:
         sources.setdefault(text.person, []).append(text)
@@ -52,7 +52,7 @@ def _picked_out(texts: list[ReleasedText], known: Sequence[KnownText]) -> Outcom
         return NotMeasurable(f"at least {MIN_PEOPLE} people who are known from elsewhere; there are {len(wanted)}")
     documents = [" ".join(text.text for text in sources[person]) for person in wanted]
     released = [text.text for text in pool]
-    vectors = Tfidf().read([*released, *documents])
+    vectors = reader.read([*released, *documents])
     right = np.array(wanted)[:, None] == owners[None]
     scores = (vectors[len(released) :] @ vectors[: len(released)].T).toarray()
     return Trials(best_guess(scores, right, np.ones_like(right)), right.mean(axis=1), wanted)

@@ -25,28 +25,39 @@ LONGEST = 12
 WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 
 
+SIZES = range(1, LONGEST + 1)
+PLACES = {
+    name: place for place, name in enumerate((*SMALL_WORDS, *SIZES, *(("sign", sign) for sign in MARKS + LETTERS)))
+}
+
+
 class Stylometry:
+    def __init__(self) -> None:
+        self._known: dict[str, np.ndarray] = {}  # a text is compared within its sink and across sinks
+
     def setup(self) -> None:
         pass
 
     def read(self, texts: Sequence[str]) -> np.ndarray:
-        rows = np.array([_shares(text) for text in texts])
+        self._known |= {text: _shares(text) for text in {*texts} - self._known.keys()}
+        rows = np.array([self._known[text] for text in texts])
         spread = rows.std(axis=0)
         kept = (rows[:, spread > 0] - rows.mean(axis=0)[spread > 0]) / spread[spread > 0]
         return unit(kept) if kept.shape[1] else np.zeros((len(rows), 1))
 
 
-def _shares(text: str) -> list[float]:
+def _shares(text: str) -> np.ndarray:
     lower = text.lower()
-    words, signs = WORD.findall(lower), Counter(lower)
-    counts, lengths = Counter(words), Counter(min(len(word), LONGEST) for word in words)
+    words = WORD.findall(lower)
     said, written = max(len(words), 1), max(len(text), 1)
-    capitals = sum(sign.isupper() for sign in text) / written
-    return [
-        *(counts[word] / said for word in SMALL_WORDS),
-        *(lengths[size] / said for size in range(1, LONGEST + 1)),
-        *(signs[sign] / written for sign in MARKS + LETTERS),
-        capitals,
-        float(np.log(said)),
-        len(counts) / said,
-    ]
+    row = np.zeros(len(PLACES) + 3)
+    for counted, of in (
+        (words, said),
+        ((min(len(word), LONGEST) for word in words), said),
+        ((("sign", sign) for sign in lower), written),
+    ):
+        for name, count in Counter(counted).items():
+            if name in PLACES:
+                row[PLACES[name]] = count / of
+    row[-3:] = sum(sign.isupper() for sign in text) / written, np.log(said), len({*words}) / said
+    return row

@@ -13,8 +13,13 @@ from typing import Any
 
 import numpy as np
 
+Counted = dict[str, Counter[str]]
+
 
 class Tfidf:
+    def __init__(self) -> None:
+        self._known: dict[Callable[[str], Iterator[str]], Counted] = {_words: {}, _letters: {}}  # as by stylometry
+
     def setup(self) -> None:
         pass
 
@@ -22,17 +27,20 @@ class Tfidf:
         """Half of words and pairs of words, half of stretches of letters."""
         from scipy.sparse import hstack
 
-        return hstack([_weighed(texts, grams) * np.sqrt(0.5, dtype=np.float32) for grams in (_words, _letters)]).tocsr()
+        for grams, known in self._known.items():
+            known |= {text: Counter(grams(text.lower())) for text in {*texts} - known.keys()}
+        parts = (_weighed(texts, known) for known in self._known.values())
+        return hstack([part * np.sqrt(0.5, dtype=np.float32) for part in parts]).tocsr()
 
 
-def _weighed(texts: Sequence[str], grams: Callable[[str], Iterator[str]]) -> Any:
+def _weighed(texts: Sequence[str], known: Counted) -> Any:
     from scipy.sparse import csr_matrix
 
     columns: dict[str, int] = {}
     counted: dict[str, tuple[list[int], list[int]]] = {}  # of each text that is there, however often
     for text in texts:
         if text not in counted:
-            found = Counter(grams(text.lower()))
+            found = known[text]
             counted[text] = [columns.setdefault(gram, len(columns)) for gram in found], list(found.values())
     lengths = [len(counted[text][0]) for text in texts]
     places = np.fromiter((place for text in texts for place in counted[text][0]), np.int32, sum(lengths))
