@@ -153,7 +153,8 @@ def _with_corpus(request: AuditRequest, sample: Sample, secret: Secret, corpus: 
         roots = open_corpus(corpus, reading.format, reading.naming).audio_roots(reading.audio_roots)
         limit = None if request.full else job.sections["audit"].speakers
         parts["slices"] = slices_of(sample, originals, secret, request.full)
-        parts["voices"] = voices_of(sample, originals, secret, job, roots, limit)
+        heard = voices_of(sample, originals, secret, job, roots, limit)
+        parts |= {"voices": heard[0], "voice_texts": heard[1]} if isinstance(heard, tuple) else {"voices": heard}
     return parts
 
 

@@ -37,23 +37,25 @@ from sottovoce.transforms.sinks.sink import ReplacedText
 from sottovoce.transforms.text.crowd import releases_templates
 from sottovoce.transforms.write.shards import write_then_rename
 
-AT_LEAST, SPEAKING = 100, 40  # people, and how many of them speak, in a corpus of ten times as many records
+AT_LEAST, SPEAKING = 50, 40  # people, and how many of twice as many speak, in a corpus of ten times as many records
 AT_MOST = 2000  # of a share: they lie in the graph, and more would tell no more
+TURNS = 2  # of each of them
 ALIKE = 8  # hexadecimal digits that two ids begin with: by luck, once in four thousand million pairs
 Rows = dict[str, dict[str, Mapping[str, Any]]]
 
 
-def people_to_plant(asked: int | float, records: int) -> int:
-    """A whole number as it is; a share of the records, but enough to measure by where that is at most a tenth of them, and no
-    more than measuring needs."""
+def people_to_plant(asked: int | float, records: int, speech: bool) -> int:
+    """A whole number as it is; a share of the records, but enough to measure by where they are at most a tenth of them, and no
+    more than measuring needs. Where some speak, there are twice as many."""
     if isinstance(asked, int):
         return asked
-    return min(max(int(asked * records), min(AT_LEAST, records // 10)), AT_MOST) if asked else 0
+    at_least = AT_LEAST * (2 if speech else 1)
+    return min(max(int(asked * records / TURNS), min(at_least, records // 10)), AT_MOST) if asked else 0
 
 
 def plant(job: Job, asked: int | float, records: int) -> Job:
     """The job with its canaries. None for texts that a crowd must have said: nobody's own words pass there."""
-    people = people_to_plant(asked, records)
+    people = people_to_plant(asked, records, SPEECH in job.sinks)
     if not people or releases_templates(job.rewrite):
         return job
     canaries = [_with_recording(job, canary) for canary in invented(job, people)]
@@ -65,7 +67,7 @@ def plant(job: Job, asked: int | float, records: int) -> Job:
 def invented(job: Job, people: int) -> list[Canary]:
     sinks = _sinks(job)
     text = [sink for sink in sinks if sink != SPEECH]
-    speaking = min(round(people * SPEAKING / AT_LEAST), max(SPEAKING, people // 10)) if text else people
+    speaking = min(round(people * SPEAKING / (2 * AT_LEAST)), max(SPEAKING, people // 10)) if text else people
     if SPEECH not in sinks or shutil.which("flite") is None:
         speaking = 0
     counts = {sink: (people - speaking + place) // len(text) for place, sink in enumerate(text)}

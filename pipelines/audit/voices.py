@@ -39,7 +39,8 @@ class Person:
 
 def voices_of(
     sample: Sample, originals: Originals, secret: Secret, job: JobFile, roots: AudioRoots, limit: int | None
-) -> dict[str, Recordings] | Missing:
+) -> tuple[dict[str, Recordings], list[str]] | Missing:
+    """By encoder, and what is said in each row."""
     people = people_of(sample, originals, secret)[:limit]
     if len(people) < MIN_PEOPLE:
         return NotMeasurable(f"at least {MIN_PEOPLE} people with recordings and slices; there are {len(people)}")
@@ -49,6 +50,7 @@ def voices_of(
     load, chain = LoadAudio(roots, job.sections["audio"]), speech_chain(job, fresh_secret())
     chain.setup()
     rows: list[tuple[str, bool, dict[str, np.ndarray], dict[str, np.ndarray]]] = []
+    texts: list[str] = []
     for person in people:
         for utterance in person.enrolled:
             try:
@@ -56,9 +58,11 @@ def voices_of(
                 changed = chain.protected(spoken).speech
             except Refusal:
                 continue
+            texts.append(utterance.text)
             rows.append((person.name, True, _embedded(encoders, spoken.speech), _embedded(encoders, changed)))
         for row in person.tested:
             made = _embedded(encoders, heard(row))
+            texts.append(row["text"])
             rows.append((person.name, False, made, made))
     names, known = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
     return {
@@ -66,7 +70,7 @@ def voices_of(
             names, np.array([row[2][name] for row in rows]), np.array([row[3][name] for row in rows]), known
         )
         for name in encoders
-    }
+    }, texts
 
 
 def people_of(sample: Sample, originals: Originals, secret: Secret) -> list[Person]:

@@ -23,6 +23,7 @@ TABLE = {
     "speakers_across_sinks": "sottovoce.models.evaluation.audit.by_words:SpeakersAcrossSinks",
     "singling_out": "sottovoce.models.evaluation.audit.singling_out:SinglingOut",
     "speakers_by_voice": "sottovoce.models.evaluation.audit.by_voice:SpeakersByVoice",
+    "speakers_by_voice_and_words": "sottovoce.models.evaluation.audit.by_voice_and_words:SpeakersByVoiceAndWords",
     "large_population": "sottovoce.models.evaluation.audit.large_population:LargePopulation",
     "neighbouring_slices": "sottovoce.models.evaluation.audit.neighbours:NeighbouringSlices",
     "canary_words": "sottovoce.models.evaluation.audit.by_canaries:CanaryWords",

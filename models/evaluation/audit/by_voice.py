@@ -9,6 +9,7 @@ was built or chosen with is none to attack with: it would hear what it was told 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -34,7 +35,7 @@ class SpeakersByVoice:
         voices = enough_voices(material)
         if isinstance(voices, NotMeasurable | NotApplicable):
             return {"stt_am": voices}
-        tried = [_trials(attack) for recordings in voices.values() for attack in attacks(recordings, DESIGN)]
+        tried = [by_voice(attack) for recordings in voices.values() for attack in attacks(recordings, DESIGN)]
         return {"stt_am": max(tried, key=lambda trials: float(trials.hits.mean() - trials.control.mean()))}
 
     def leaks_nothing(self, rng: np.random.Generator) -> Material:
@@ -73,7 +74,8 @@ def _people(recordings: Recordings) -> int:
     return len(set(known) & set(tried))
 
 
-def _trials(attack: Attack) -> Trials:
+def by_voice(attack: Attack, told: Mapping[str, float] | None = None) -> Trials:
+    """Each slice names who scores highest; `told` are further figures."""
     scores = attack.scores
     count = len(scores)
     right = scores[np.arange(count), np.arange(count)]  # [people, trials]
@@ -83,7 +85,7 @@ def _trials(attack: Attack) -> Trials:
     best = np.nanmax(against, axis=0)
     hits = np.where(right[person, trial] >= best, 1 / (against == best).sum(axis=0), 0.0)
     each = np.bincount(person, weights=hits, minlength=count) / np.maximum(np.bincount(person, minlength=count), 1)
-    more = {"worst-off person": float(each.max()), **_verified(scores)}
+    more = {"worst-off person": float(each.max()), **_verified(scores), **(told or {})}
     return Trials(hits, 1 / compared, [str(place) for place in person], more)
 
 
@@ -95,12 +97,12 @@ def _verified(scores: np.ndarray) -> dict[str, float]:
     return {"EER": eer(mated, non_mated), "hits at 1 false alarm in 1000": float((mated > threshold).mean())}
 
 
-def invented_voices(rng: np.random.Generator, told: bool, count: int = 30) -> Material:
+def invented_voices(rng: np.random.Generator, told: bool, count: int = 30, noise: float = 0.2) -> Material:
     """Vectors of thirty voices: what was made of them is theirs, or anybody's."""
     each, size = 7, 64
     voices = rng.normal(size=(count, size))
     owner = np.repeat(np.arange(count), each)
-    original = voices[owner] + 0.2 * rng.normal(size=(count * each, size))
+    original = voices[owner] + noise * rng.normal(size=(count * each, size))
     made = original if told else rng.normal(size=original.shape)
     enrolment = np.tile(np.arange(each) < DESIGN.enrolled, count)
     return Material((), voices={"invented": Recordings(owner.astype(str), original, made, enrolment)})

@@ -100,6 +100,8 @@ class Material(_Hidden):
     named: bool = False  # whether it is known that the corpus tells its speakers apart
     training: TrainedCanaries | Missing = NO_TRAINING
     traits: Traits | Missing = NO_TRAITS
+    # what each row of `voices` says: in clear where the attacker knows it, else as released
+    voice_texts: Sequence[str] = ()
     readers: Mapping[str, TextReader] = field(default_factory=lambda: at_hand(("tfidf", "stylometry")))
     read: dict[tuple[str, ...], Any] = field(default_factory=dict, compare=False)  # what readers made of the texts
 

@@ -16,7 +16,7 @@ import numpy as np
 from sottovoce.models.evaluation.audit import Criterion
 from sottovoce.models.evaluation.audit.by_words import NO_PAIR, best_guess, by_sink, invented_release
 from sottovoce.models.evaluation.audit.material import KnownText, Material, ReleasedText
-from sottovoce.models.evaluation.audit.readers import Reader
+from sottovoce.models.evaluation.audit.readers import TextReader
 from sottovoce.models.evaluation.audit.trials import MIN_PEOPLE, NotApplicable, NotMeasurable, Outcome, Trials
 
 
@@ -38,7 +38,7 @@ class SinglingOut:
         return _with_known(invented_release(rng, own_words="person"))
 
 
-def _picked_out(reader: Reader, texts: list[ReleasedText], known: Sequence[KnownText]) -> Outcome:
+def _picked_out(reader: TextReader, texts: list[ReleasedText], known: Sequence[KnownText]) -> Outcome:
     sources: dict[str, list[KnownText]] = {}
     for text in known:
         sources.setdefault(text.person, []).append(text)

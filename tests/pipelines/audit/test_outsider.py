@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sottovoce.models.evaluation.attacks.speaker_linkage import Design, Recordings, attacks
-from sottovoce.models.evaluation.audit.by_voice import _trials
+from sottovoce.models.evaluation.audit.by_voice import by_voice
 from sottovoce.models.evaluation.audit.trials import figures
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Source, Utterance
@@ -58,7 +58,7 @@ def test_figures_from_files_alone_are_those_inside(score, tmp_path):
     names, vectors = np.array([row[0] for row in rows]), np.array([row[2] for row in rows])
     recordings = Recordings(names, vectors, vectors, np.array([row[1] for row in rows]))
     own = [a for a in attacks(recordings, Design(3, 10, (1,))) if (a.attacker, a.score) == ("ignorant", score)]
-    inside = figures(_trials(own[0]))
+    inside = figures(by_voice(own[0]))
     assert (outside.trials, outside.people) == (inside.trials, inside.people) == (32, 8)
     assert outside.attack.value == pytest.approx(inside.attack.value) and inside.attack.value > 0.2
     assert outside.risk.value == pytest.approx(inside.risk.value)

@@ -146,3 +146,12 @@ def test_thresholds_name_attacks_that_exist():
         build(AuditSettings, {"max_risk": {"singling": 0.1}}, "audit")
     assert AuditSettings(max_risk={"singling_out": 0.05}).allowed("singling_out") == 0.05
     assert all(0 < AuditSettings().allowed(name) < 1 for name in TABLE)
+
+
+def test_voice_and_words_together_tell_more_than_either_alone():
+    both, voice = (resolve(TABLE[f"speakers_by_voice{name}"])() for name in ("_and_words", ""))
+    draws = [both.leaks_by_design(np.random.default_rng(seed)) for seed in range(3)]
+    fused = [both.outcomes(drawn)["stt_am"] for drawn in draws]
+    heard = [voice.outcomes(drawn)["stt_am"].hits.mean() for drawn in draws]
+    assert np.mean([found.hits.mean() for found in fused]) > np.mean(heard) + 0.03
+    assert np.mean([found.more["right by words alone"] for found in fused]) < np.mean(heard)
