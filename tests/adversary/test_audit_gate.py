@@ -36,7 +36,7 @@ SECRET = Secret(b"s" * 32)
 FELL = {"value": 0.8, "low": 0.7, "high": 0.9}
 
 
-def opens(run: Path, secret: Secret | None = None) -> bool:
+def attack(run: Path, secret: Secret | None = None) -> bool:
     """Whether training would start from the run."""
     folder, committed = open_run(str(run)), open_committed(str(run))
     try:
@@ -55,11 +55,11 @@ def written(run: Path, content: dict) -> Path:
 def leaking(tmp_path) -> tuple[Path, dict]:
     """A run that fell to one attack, and its audit."""
     run = held(make_run(tmp_path / "out" / "run-1"))
-    assert opens(run), "what held is trained on"
+    assert attack(run), "what held is trained on"
     content = {"commit": digest_of(run)} | held_audit()
     content["results"][3] |= {"verdict": "fell", "risk": FELL}
     content |= {"held": False, "reasons": judge.reasons_not_held(content["results"], "refuse")}
-    assert not opens(written(run, content)) and read_audit(open_run(str(run)), digest_of(run))
+    assert not attack(written(run, content)) and read_audit(open_run(str(run)), digest_of(run))
     return run, content
 
 
@@ -103,15 +103,15 @@ EDITS = {
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_edited_audit_opens_nothing(leaking, edit):
     run, content = leaking
-    assert not opens(written(run, edited(content, *EDITS[edit])))
+    assert not attack(written(run, edited(content, *EDITS[edit])))
 
 
 def test_on_a_build_that_takes_its_word_an_edit_opens_the_gate(leaking):
     run, content = leaking
     written(run, edited(content, says_it_held))
     with weakened("rows decide", {"sottovoce.pipelines.training.start_training:contradictions": lambda content: []}):
-        assert opens(run)
-    assert not opens(run)
+        assert attack(run)
+    assert not attack(run)
 
 
 def test_an_attacker_that_was_not_fit_holds_nothing(tmp_path):
@@ -119,19 +119,21 @@ def test_an_attacker_that_was_not_fit_holds_nothing(tmp_path):
     for change in ({"fit": False}, {"risk_where_all_leaks": 0.0}, {"risk_where_nothing_leaks": math.nan}):
         content = {"commit": digest_of(run)} | held_audit()
         content["calibration"][0] |= change
-        assert not opens(written(run, content))
+        assert not attack(written(run, content))
 
 
 def test_a_consistent_forgery_lacks_the_seal_of_the_secret(leaking):
     run, content = leaking
     forged = edited(content, says_it_held, the_row_too, lambda c: c["results"][3].update(risk={"high": 0.0}))
-    assert opens(written(run, forged)), "whoever may write in private state is believed where the secret is not at hand"
+    assert attack(written(run, forged)), (
+        "whoever may write in private state is believed where the secret is not at hand"
+    )
     for seal in (None, "0" * 32, judge.audit_seal(Secret(b"t" * 32), forged)):
-        assert not opens(written(run, forged | {"seal": seal}), SECRET)
-    assert opens(written(run, forged | {"seal": judge.audit_seal(SECRET, forged)}), SECRET)
+        assert not attack(written(run, forged | {"seal": seal}), SECRET)
+    assert attack(written(run, forged | {"seal": judge.audit_seal(SECRET, forged)}), SECRET)
     sealed = forged | {"seal": judge.audit_seal(SECRET, forged)}
-    assert opens(written(run, sealed | {"others": {"team": FELL}}), SECRET), "outsiders' figures come later"
-    assert not opens(written(run, edited(sealed, lambda c: c["results"].append(dict(c["results"][0])))), SECRET)
+    assert attack(written(run, sealed | {"others": {"team": FELL}}), SECRET), "outsiders' figures come later"
+    assert not attack(written(run, edited(sealed, lambda c: c["results"].append(dict(c["results"][0])))), SECRET)
 
 
 def test_the_audit_of_another_run_or_of_the_records_before_opens_nothing(tmp_path):
@@ -139,10 +141,10 @@ def test_the_audit_of_another_run_or_of_the_records_before_opens_nothing(tmp_pat
     other = make_run(tmp_path / "out" / "run-2", rows=5)
     private_of(other).mkdir(parents=True)
     (private_of(other) / "audit.json").write_bytes((private_of(good) / "audit.json").read_bytes())
-    assert opens(good) and not opens(other)
+    assert attack(good) and not attack(other)
     shard = good / "slu" / "part-00000-of-00001.parquet"
     shard.write_bytes((other / "slu" / shard.name).read_bytes())  # changed after the audit
-    assert not opens(good)
+    assert not attack(good)
 
 
 # The programs
@@ -153,9 +155,9 @@ class Broken:
         self._outcomes = outcomes
 
     def __call__(self):
-        attack = SpeakersByWords()
-        attack.outcomes = lambda material: self._outcomes(material)
-        return attack
+        own = SpeakersByWords()
+        own.outcomes = lambda material: self._outcomes(material)
+        return own
 
 
 def at_chance(material):
