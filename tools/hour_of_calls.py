@@ -1,8 +1,9 @@
 """An hour of a call, really cut: recorded utterances take turns on two channels at 8 kHz mu-law, a transcript for each side.
 
-    python tools/hour_of_calls.py --input an4.jsonl librivox.jsonl [--minutes 60] [--keep FOLDER]
+    python tools/hour_of_calls.py --input an4.jsonl librivox.jsonl [--minutes 60] [--wrong] [--keep FOLDER]
 
-Prints what `sottovoce calls` refuses of it, its time, its processor time and its peak memory.
+Prints what `sottovoce calls` refuses of it, its time, its processor time and its peak memory, and of what it keeps how many parts
+hold other words than were said there. `--wrong`: each side has the other side's transcript, so that all must be refused.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import soundfile
 
+from sottovoce.models.evaluation.metrics.proportion import Share
 from sottovoce.models.records import Utterance
 from sottovoce.models.speech.audio import load, resample
 from sottovoce.pipelines.local.read_locally import read_utterances
@@ -28,16 +32,26 @@ RATE_HZ = 8_000
 NOISE = 3e-4  # of a quiet line
 
 
+@dataclass(frozen=True)
+class Said:
+    side: int
+    begin_s: float
+    end_s: float
+    text: str
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--input", required=True, nargs="+")
     parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--wrong", action="store_true", help="each side under the other's transcript")
     parser.add_argument("--keep", type=Path)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = args.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        make_call(folder, [one for path in args.input for one in read_utterances(path)], args.minutes)
+        records = [one for path in args.input for one in read_utterances(path)]
+        said = make_call(folder, records, args.minutes, args.wrong)
         command = [sys.executable, "-m", "sottovoce.pipelines.cli", "calls"]
         began = time.monotonic()
         subprocess.run([*command, "--input", folder / "calls.jsonl", "--output", folder / "cut"], check=True)
@@ -47,9 +61,29 @@ def main() -> None:
             end="",
         )
         print(f"{used.ru_maxrss / 1024:.0f} MB at most")
+        score(folder / "cut", said)
 
 
-def make_call(folder: Path, records: list[Utterance], minutes: float) -> None:
+def score(cut: Path, said: list[Said]) -> None:
+    kept, refused = (
+        [json.loads(line) for line in (cut / name).read_text().splitlines()]
+        for name in ("manifest.jsonl", "refused.jsonl")
+    )
+    foreign = sum(not is_said(part, said) for part in kept)
+    words = sum(len(one.text.split()) for one in said)
+    print(f"refused {Share(len(refused), len(kept) + len(refused))} of the parts")
+    print(f"kept with words that are not of the utterances there: {Share(foreign, len(kept))}")
+    print(f"words kept: {Share(sum(len(part['text'].split()) for part in kept), words)}")
+
+
+def is_said(part: dict[str, Any], said: list[Said]) -> bool:
+    """Its words stand in a row in what was said on its channel in its time."""
+    begin_s, end_s = part["offset"], part["offset"] + part["duration"]
+    there = [one.text for one in said if one.side == part["channel"] and one.begin_s < end_s and begin_s < one.end_s]
+    return f" {part['text']} " in f" {' '.join(there)} "
+
+
+def make_call(folder: Path, records: list[Utterance], minutes: float, wrong: bool) -> list[Said]:
     """`call.wav` and `calls.jsonl`; pauses as long as it takes to fill the time."""
     draw = random.Random(0)
     turns = in_turns(records, draw)
@@ -66,7 +100,7 @@ def make_call(folder: Path, records: list[Utterance], minutes: float) -> None:
     soundfile.write(folder / "call.wav", call, RATE_HZ, subtype="ULAW")
     with (folder / "calls.jsonl").open("w") as file:
         for side in (0, 1):
-            text = " ".join(record.text for own, record in turns if own == side)
+            text = " ".join(record.text for own, record in turns if (own == side) != wrong)
             row = {
                 "id": f"side {side}",
                 "dialogue_id": "call",
@@ -78,6 +112,10 @@ def make_call(folder: Path, records: list[Utterance], minutes: float) -> None:
     print(
         f"{len(turns)} utterances, {sum(map(len, sounds)) / RATE_HZ / 60:.1f} min of speech in {len(call) / RATE_HZ / 60:.1f}"
     )
+    return [
+        Said(side, begin / RATE_HZ, (begin + len(sound)) / RATE_HZ, record.text)
+        for (side, record), sound, begin in zip(turns, sounds, begins, strict=True)
+    ]
 
 
 def in_turns(records: list[Utterance], draw: random.Random) -> list[tuple[int, Utterance]]:

@@ -16,6 +16,7 @@ RATE_HZ, FRAMES_PER_S = 16_000, 100
 NATS = 1024 * np.log(1.0001)  # the decoder counts in units of 2^10 times log 1.0001
 PHONES = "AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY P R S SH T TH UH UW V W Y Z ZH"
 LOOP = "loop"
+TELEPHONE_HZ, EMPTY_SHARE, MIRRORED = 4400, 1e-6, 0.15
 
 
 def new_decoder(dictionary: bool, beam: float, word_beam: float, model: str | None = None) -> Any:
@@ -40,8 +41,21 @@ def new_decoder(dictionary: bool, beam: float, word_beam: float, model: str | No
 
 
 def pcm_of(speech: Speech) -> bytes:
-    samples = resample(speech, RATE_HZ).samples.astype(np.float64)
+    samples = _widened(resample(speech, RATE_HZ).samples.astype(np.float64))
     return np.clip(np.round(samples * 32767), -32768, 32767).astype(np.int16).tobytes()
+
+
+def _widened(samples: np.ndarray) -> np.ndarray:
+    """Speech of a telephone gets its own mirror image above 4 kHz: the model has never met a band without any energy."""
+    if not len(samples):
+        return samples
+    power = np.square(np.abs(np.fft.rfft(samples)))
+    above = int(len(power) * TELEPHONE_HZ / (RATE_HZ / 2))
+    if power[above:].sum() > EMPTY_SHARE * power.sum():
+        return samples
+    mirrored = samples.copy()
+    mirrored[1::2] *= -1  # what was at f is now at 8 kHz - f
+    return samples + MIRRORED * mirrored
 
 
 def decode(decoder: Any, search: str | None, pcm: bytes) -> None:

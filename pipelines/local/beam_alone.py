@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 CONNECTORS = (
+    "apitools",
     "apache_beam.io.aws.s3filesystem",
     "apache_beam.io.azure.blobstoragefilesystem",
     "apache_beam.io.gcp.bigquery",

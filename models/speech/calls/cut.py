@@ -2,20 +2,20 @@
 
 With a transcript each part is judged by the aligner as any utterance is, so that a wrong transcript is refused where it is wrong.
 One side of up to a minute is aligned as a whole and cut at its pauses; a longer or a two-sided one goes by anchors, which take a
-recogniser. Without a transcript the recogniser writes each stretch down.
+recogniser, and what lies between two parts that are known is aligned in the same way. Without a transcript the recogniser writes
+each stretch down.
 """
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from sottovoce.models.errors import Refusal
-from sottovoce.models.records import Word
 from sottovoce.models.speech.align import Aligner
 from sottovoce.models.speech.align.refusals import AlignmentMismatch
 from sottovoce.models.speech.audio import Speech
@@ -50,6 +50,7 @@ class RefusedPart:
     refusal: Refusal
 
 
+Places = list[tuple[int, int]]  # of words in the transcript, in characters [begin, end)
 Read = Callable[[int, float, float], Speech]  # channel, begin and end in seconds
 
 
@@ -65,12 +66,13 @@ class CallCutter:
     most_s: float = 15.0
     language: str | None = None
     _read: Read | None = field(default=None, init=False, repr=False)
+    _judged: dict[tuple[Stretch, str], str | Refusal] = field(default_factory=dict, init=False, repr=False)
 
     def cut(
         self, read: Read, channels: Sequence[int], duration_s: float, text: str, mixed: bool = False
     ) -> Iterator[Part | RefusedPart]:
         """In order of time. `mixed`: several people share the one channel."""
-        self._read = read
+        self._read, self._judged = read, {}
         stretches = self._stretches(channels, duration_s)
         who: list[int | None] = [stretch.channel for stretch in stretches]
         if mixed and stretches:
@@ -78,7 +80,8 @@ class CallCutter:
             who = speakers_of(self.encoder, [self._speech(stretch) for stretch in stretches], self.speakers)
         if not stretches:
             return
-        for index, outcome in self._written(stretches, text) if is_transcript(text) else self._heard(stretches):
+        outcomes = self._written(stretches, text) if is_transcript(text) else self._heard(stretches)
+        for index, outcome in enumerate(outcomes):
             speaker = who[index]
             if isinstance(outcome, Refusal):
                 yield RefusedPart(stretches[index], outcome)
@@ -101,38 +104,40 @@ class CallCutter:
         found = [one for channel in channels for one in stretches_of(levels[channel], channel, self.most_s)]
         return sorted((one for one in found if not _bleeds(one, levels)), key=lambda one: one.begin_s)
 
-    def _heard(self, stretches: Sequence[Stretch]) -> Iterator[tuple[int, str | Refusal]]:
-        for index, stretch in enumerate(stretches):
+    def _heard(self, stretches: Sequence[Stretch]) -> Iterator[str | Refusal]:
+        for stretch in stretches:
             text = self._transcribed(stretch)
-            yield index, (text if is_transcript(text) else NothingHeard())
+            yield text if is_transcript(text) else NothingHeard()
 
     def _transcribed(self, stretch: Stretch) -> str:
         return self.recogniser.transcribe(self._speech(stretch)) if self.recogniser is not None else ""
 
-    def _written(self, stretches: Sequence[Stretch], text: str) -> Iterator[tuple[int, str | Refusal]]:
+    def _written(self, stretches: Sequence[Stretch], text: str) -> list[str | Refusal]:
         one_side = len({stretch.channel for stretch in stretches}) == 1
-        if one_side and stretches[-1].end_s - stretches[0].begin_s <= WINDOW_S:
-            return self._located(stretches, text)
-        return self._anchored(stretches, text)
-
-    def _located(self, stretches: Sequence[Stretch], text: str) -> Iterator[tuple[int, str | Refusal]]:
-        """The whole is aligned and cut at its pauses: each word goes to the stretch in whose time its middle lies."""
-        whole = dataclasses.replace(stretches[0], end_s=stretches[-1].end_s)
-        places: list[list[Word]] = [[] for _ in stretches]
-        with contextlib.suppress(Refusal):  # then no stretch has a word, and each is refused
-            for word in self.locate.align(self._speech(whole), text, self.language):
-                middle = whole.begin_s + (word.begin_s + word.end_s) / 2
-                places[int(np.searchsorted([one.end_s for one in stretches[:-1]], middle))].append(word)
-        verdicts = [self._verdict(stretches[index], _said(text, own)) for index, own in enumerate(places)]
+        located = one_side and stretches[-1].end_s - stretches[0].begin_s <= WINDOW_S
+        places = self._located(stretches, text) if located else self._anchored(stretches, text)
+        verdicts = [self._verdict(stretch, _said(text, own)) for stretch, own in zip(stretches, places, strict=True)]
         for index in range(len(places) - 1):
             self._move_border(stretches, text, places, verdicts, index)
-        yield from enumerate(verdicts)
+        return verdicts
+
+    def _located(self, stretches: Sequence[Stretch], text: str) -> list[Places]:
+        """All are aligned in a row: each word goes to the stretch in whose time its middle lies."""
+        speeches = [self._speech(stretch) for stretch in stretches]
+        ends_s = np.cumsum([speech.duration_s for speech in speeches])
+        whole = Speech(np.concatenate([speech.samples for speech in speeches]), speeches[0].rate_hz)
+        places: list[Places] = [[] for _ in stretches]
+        with contextlib.suppress(Refusal):  # then no stretch has a word, and each is refused
+            for word in self.locate.align(whole, text, self.language):
+                own = int(np.searchsorted(ends_s[:-1], (word.begin_s + word.end_s) / 2))
+                places[own].append((word.begin, word.end))
+        return places
 
     def _move_border(
         self,
         stretches: Sequence[Stretch],
         text: str,
-        places: list[list[Word]],
+        places: list[Places],
         verdicts: list[str | Refusal],
         index: int,
     ) -> None:
@@ -153,26 +158,34 @@ class CallCutter:
                 places[index : index + 2], verdicts[index : index + 2] = [words[:at], words[at:]], tried
                 return
 
-    def _anchored(self, stretches: Sequence[Stretch], text: str) -> Iterator[tuple[int, str | Refusal]]:
-        """By what the recogniser heard in each; where words at a border were misheard, the judge tells whose they are."""
+    def _anchored(self, stretches: Sequence[Stretch], text: str) -> list[Places]:
+        """By what the recogniser heard; what it misheard lies between two parts that are known, and is located there."""
         words = words_in(text)
+        places: list[Places] = [words[first:end] for first, end in self._found(stretches, text, words)]
+        for first, end in _runs_of_empty(places):
+            begin = places[first - 1][-1][1] if first else 0
+            until = places[end][0][0] if end < len(places) else len(text)
+            own = stretches[first:end]
+            if is_transcript(text[begin:until]) and sum(stretch.duration_s for stretch in own) <= WINDOW_S:
+                located = self._located(own, text[begin:until])
+                places[first:end] = [[(begin + a, begin + b) for a, b in words] for words in located]
+        return places
+
+    def _found(self, stretches: Sequence[Stretch], text: str, words: Places) -> Iterator[tuple[int, int]]:
+        """The words [first, end) of each stretch, none where they are not known; where words at a border were misheard, the judge
+        tells whose they are."""
         found = found_in(text, [self._transcribed(stretch) for stretch in stretches])
         begin = 0
         for index, own in enumerate(found):
-            if own is None or own.matched < LEAST_MATCHED:
-                yield index, AlignmentMismatch()
-                continue
-            following = next((other for other in found[index + 1 :] if other is not None), None)
-            limit = len(words) if following is None else following.first
-            outcome: str | Refusal = AlignmentMismatch()
-            for first, end in self._borders(begin, own, limit):
-                outcome = self._verdict(stretches[index], text[words[first][0] : words[end - 1][1]])
-                if isinstance(outcome, str):
-                    begin = end
-                    break
-            else:
-                begin = own.last + 1
-            yield index, outcome
+            kept = (0, 0)
+            if own is not None and own.matched >= LEAST_MATCHED:
+                following = next((other for other in found[index + 1 :] if other is not None), None)
+                for first, end in self._borders(begin, own, len(words) if following is None else following.first):
+                    if isinstance(self._verdict(stretches[index], text[words[first][0] : words[end - 1][1]]), str):
+                        kept = (first, end)
+                        break
+                begin = kept[1] or own.last + 1
+            yield kept
 
     def _borders(self, begin: int, own: Found, limit: int) -> Iterator[tuple[int, int]]:
         """All words since the last part up to the next one's; then fewer, from either end."""
@@ -185,6 +198,11 @@ class CallCutter:
                 yield begins, ends
 
     def _verdict(self, stretch: Stretch, text: str) -> str | Refusal:
+        if (stretch, text) not in self._judged:
+            self._judged[stretch, text] = self._judge(stretch, text)
+        return self._judged[stretch, text]
+
+    def _judge(self, stretch: Stretch, text: str) -> str | Refusal:
         if not is_transcript(text):
             return AlignmentMismatch()
         try:
@@ -194,8 +212,18 @@ class CallCutter:
         return text
 
 
-def _said(text: str, words: Sequence[Word]) -> str:
-    return text[words[0].begin : words[-1].end] if words else ""
+def _runs_of_empty(places: Sequence[Places]) -> list[tuple[int, int]]:
+    """[first, end) of each run of stretches whose words are not known."""
+    runs = []
+    for known, run in itertools.groupby(range(len(places)), lambda index: bool(places[index])):
+        if not known:
+            first, *rest = run
+            runs.append((first, first + 1 + len(rest)))
+    return runs
+
+
+def _said(text: str, words: Places) -> str:
+    return text[words[0][0] : words[-1][1]] if words else ""
 
 
 def _bleeds(stretch: Stretch, levels: dict[int, np.ndarray]) -> bool:
