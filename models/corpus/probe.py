@@ -105,7 +105,7 @@ def _notes_of_names(naming: Naming, keys: Sequence[str]) -> Iterator[str]:
         yield f"the key {key} looks like {ours} and is not read; input.columns: {{{ours}: {key}}} reads it"
     if keys and "text" not in used and "text" not in naming.columns:
         raise CorpusError(
-            "no key of the first records is read as text. Name it: input.columns: {text: NAME}; {text: null} where "
+            "no key of the first records is read as text. Name it: --set 'input.columns={text: NAME}'; {text: null} where "
             "nobody wrote down what is said"
         )
     absent = [theirs for theirs in naming.columns.values() if keys and theirs is not None and theirs not in keys]

@@ -14,7 +14,7 @@ from importlib import resources
 from typing import Any
 
 OF_DETECTORS = ("measured", "measured_in_other_languages")  # parameters of their ledger entries
-FOUND = "sensitive words are found: share of them"
+FOUND = "share of the sensitive words that are found"
 
 
 @dataclass(frozen=True, slots=True)

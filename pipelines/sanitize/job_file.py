@@ -117,6 +117,8 @@ class JobFile:
         if abs(total - 1) < 1e-3:  # thirds are written with a few digits
             return None
         parts = ", ".join(f"{name} {share / total:.0%}" for name, share in self.sinks.items())
+        if len(set(self.sinks.values())) == 1:  # `--sinks slu dm` names no shares
+            return f"sinks: of the dialogues get: {parts}"
         return f"sinks: the shares sum to {total:g}, so that of the dialogues get: {parts}"
 
     @property

@@ -6,6 +6,7 @@ from typing import Any
 
 from sottovoce.models.runs.places import FAILURES
 from sottovoce.pipelines.sanitize.run_folder import RunFolder
+from sottovoce.transforms.sinks import sink_class
 
 FILES = {
     "ledger.json": "what each mechanism gives and does not give",
@@ -26,11 +27,11 @@ def print_summary(folder: RunFolder, committed: dict[str, Any], what: str) -> No
         print(f"  {left_out} records of people who were forgotten left out")
     print(f"may be handed on: {folder.uri}")
     for sink, rows in counts["rows"].items():
-        print(f"  {sink + '/':<16} {rows} records")
+        print(f"  {sink + '/':<16} {rows} records: {sink_class(sink).holds}")
     if committed.get("crowd") and not all(counts["rows"].values()):
         print("  a sink is empty: nothing was said by enough speakers; ledger.json has the threshold (rewrite: crowd)")
     for name, text in FILES.items():
         print(f"  {name:<16} {text}")
     print(f"may not: {folder.places.output.private()}")
     if counts["failed"]:
-        print(f"  refused records, with file and line: {folder.places.private(FAILURES)}")
+        print(f"  refused records, with file and line, as Parquet: {folder.places.private(FAILURES)}")

@@ -154,7 +154,7 @@ def render_report(summary: RunSummary) -> str:
         run=summary,
         longest_s=max((stage.seconds or 0.0 for stage in summary.stages), default=0.0) or 1.0,
         settings=yaml.safe_dump(dict(summary.settings), sort_keys=False),
-        shown_elsewhere=OF_DETECTORS,
+        shown_elsewhere=(*OF_DETECTORS, "recall_of_the_detector"),
     )
 
 
@@ -218,7 +218,8 @@ def _reconciled(counts: Mapping[str, Any], refused: Iterable[FailureSummary]) ->
     lines = [("records read", counts["read"]), ("refused before they had a data set", -before)]
     lines += [("left out: released by an earlier run, withheld, or asked to be forgotten", -left_out)] * bool(left_out)
     lines += [(f"given to {sink}", number) for sink, number in given.items()]
-    return (*lines, ("of these refused on the way", -after))
+    kept = sum(given.values()) - after
+    return (*lines, ("of these refused on the way", -after), ("and so in the data sets below", kept))
 
 
 def failure_summaries(uris: Iterable[str]) -> tuple[FailureSummary, ...]:

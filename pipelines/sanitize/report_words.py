@@ -7,6 +7,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from sottovoce.models.ledger.measured import OF_DETECTORS
+
 LARGEST_USEFUL_EPSILON = 20.0  # a factor of half a thousand million
 
 
@@ -51,9 +53,10 @@ def in_odds(figure: float | str | None) -> str:
 
 
 def in_words(value: Any) -> str:
-    """A parameter as a reader would write it: lists with commas, tables as pairs."""
+    """A parameter as a reader would write it: lists with commas, tables as pairs. What was measured of it has its own table."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {in_words(item)}" for name, item in value.items()) or "none"
+        shown = [f"{name} {in_words(item)}" for name, item in value.items() if name not in OF_DETECTORS]
+        return ", ".join(shown) or "none"
     if isinstance(value, list | tuple):
         return ", ".join(map(in_words, value)) or "none"
     if isinstance(value, bool) or value is None:

@@ -19,7 +19,7 @@ from sottovoce.pipelines.sanitize.report import (
     render_report,
 )
 from sottovoce.pipelines.sanitize.report_spending import spending
-from sottovoce.pipelines.sanitize.report_words import in_bytes, in_epsilon, in_odds, in_time
+from sottovoce.pipelines.sanitize.report_words import in_bytes, in_epsilon, in_odds, in_time, in_words
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -161,6 +161,14 @@ def test_a_browser_lays_the_page_out(page, tmp_path):
     assert seen.count("<table") == page.count("<table")
 
 
+def test_what_was_measured_of_a_detector_is_not_written_out_again_among_its_settings():
+    detectors = [
+        {"rules": {"types": ["PER", "LOC"]}},
+        {"tagger": {"model": "shipped", "measured": {"snips": {"recall": 0.995}}}},
+    ]
+    assert in_words(detectors) == "rules types PER, LOC, tagger model shipped"
+
+
 def test_every_record_that_was_read_is_found_again():
     counts = {
         "read": 100,
@@ -171,6 +179,7 @@ def test_every_record_that_was_read_is_found_again():
     lines = dict(_reconciled(counts, refused))
     assert lines["records read"] + lines["refused before they had a data set"] == 62 + 30 + 5
     assert lines["given to slu"] == 62 and lines["of these refused on the way"] == -2
+    assert lines["and so in the data sets below"] == 62 + 30 - 2
     assert [number for line, number in lines.items() if line.startswith("left out")] == [-5]
     assert _reconciled(counts | {"stages": {}}, refused) == ()
 

@@ -76,6 +76,7 @@ def test_the_closing_summary_names_every_output(finished):
         "ledger.json",
         "report.html",
         "config.yaml",
+        "records: whole dialogues",  # and so fewer than were read
         str(run),
     ):
         assert name in done.stdout

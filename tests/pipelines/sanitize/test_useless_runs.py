@@ -61,6 +61,7 @@ def test_sinks_that_the_command_line_names_are_all_there_are():
 def test_shares_that_do_not_sum_to_one_are_told_as_what_they_give():
     assert read_job(None).said_of_shares() is None
     assert read_job(None, ["sinks={slu: 1, dm: 3}"]).said_of_shares().endswith("slu 25%, dm 75%")
+    assert "sum" not in read_job(None, ["sinks={slu: 1, dm: 1}"]).said_of_shares()  # `--sinks slu dm` names no shares
 
 
 def test_a_flink_cluster_that_is_not_there_is_named_with_the_next_command():
