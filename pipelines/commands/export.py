@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from sottovoce.models.export.folder import export
+    from sottovoce.models.settings import resolve
     from sottovoce.pipelines.sanitize.run_files import open_committed
 
     committed = open_committed(args.run)
@@ -37,4 +38,5 @@ def run(args: argparse.Namespace) -> int:
     )
     for name, count in counts.items():
         print(f"  {name:<14} {count:>9,} records")
+    print(resolve(TABLE[args.format]).says)
     return 0

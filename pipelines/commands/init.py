@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import yaml
 
 from sottovoce.models.errors import CorpusError, SettingsError
 from sottovoce.pipelines.local.numbers import at_least_one
@@ -20,6 +23,7 @@ if TYPE_CHECKING:  # --help must not wait for Beam
 EXAMPLES = """\
   sottovoce init --input corpus/manifest.jsonl
   sottovoce init --input kaldi/data/train --config night.yaml --secret-file night.secret
+  sottovoce init --input calls.csv --set 'input.columns={text: what was said, speaker_id: caller}'
 """
 
 
@@ -28,6 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", type=Path, default=Path("job.yaml"), metavar="FILE", help="job to write (job.yaml)")
     parser.add_argument(
         "--secret-file", type=Path, default=Path("secret"), metavar="F", help="secret to make, readable by you (secret)"
+    )
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="input.KEY=VALUE", help="how to read it; goes into the job, too"
     )
     parser.add_argument("--limit", type=at_least_one, default=10_000, metavar="N", help="records to look at (10000)")
 
@@ -51,25 +58,40 @@ class CorpusLook:
 def run(args: argparse.Namespace) -> int:
     from itertools import islice
 
+    from sottovoce.models.corpus.names import Naming
     from sottovoce.pipelines.local.read_locally import read_utterances
 
     for path, flag in ((args.config, "--config"), (args.secret_file, "--secret-file")):
         if path.exists():
             raise SettingsError([f"{flag} {path}: is there already; name another, or remove it"])
-    found = look_at(islice(read_utterances(args.input), args.limit + 1), args.limit)
+    reading = _how_to_read(args.set)
+    records = read_utterances(args.input, reading.get("format", "auto"), Naming(reading.get("columns", {})))
+    found = look_at(islice(records, args.limit + 1), args.limit)
     if not found.records:
         reasons = ", ".join(f"{count} x {reason}" for reason, count in found.refused.items())
         raise CorpusError(f"{args.input}: no record can be read{f' ({reasons})' if reasons else ''}; see docs/input.md")
     for line in (*told(found), *(f"missing   {line}" for line in missing(found))):
         print(line)
     _write(args.secret_file, os.urandom(32), 0o600)
-    _write(args.config, job_of(found).encode(), 0o644)
+    _write(args.config, job_of(found, reading).encode(), 0o644)
     print(f"wrote     {args.config}, and {args.secret_file}: keep it, and keep it to yourself")
     print(
         f"next      sottovoce sanitize --input {args.input} --output out --config {args.config} "
         f"--secret-file {args.secret_file} --dry-run"
     )
     return 0
+
+
+def _how_to_read(assignments: Sequence[str]) -> dict[str, Any]:
+    """What was set of `input`, checked as a job would check it."""
+    from sottovoce.pipelines.sanitize.job_file import read_job
+
+    if others := [text for text in assignments if not text.startswith("input.")]:
+        raise SettingsError([f"--set {text}: init takes keys of input only" for text in others])
+    if not assignments:
+        return {}
+    plain, chosen = (read_job(None, given).resolved["input"] for given in ((), assignments))
+    return {key: value for key, value in chosen.items() if value != plain[key]}
 
 
 def look_at(records: Iterable[Utterance | Refused], limit: int) -> CorpusLook:
@@ -128,7 +150,7 @@ def missing(found: CorpusLook) -> list[str]:
     return lines
 
 
-def job_of(found: CorpusLook) -> str:
+def job_of(found: CorpusLook, reading: Mapping[str, Any] = MappingProxyType({})) -> str:
     """YAML with its reasons. Only what differs from the defaults, or should be decided."""
     wanted = {
         "stt_am": (found.with_audio > 0, "speech slices for the acoustic model"),
@@ -150,6 +172,8 @@ def job_of(found: CorpusLook) -> str:
             "detect:               # slots whose values are somebody's are covered whatever the detector finds; add your own",
             f"  sensitive_slots: [default]   # of: {', '.join(sorted(found.slots)[:12])}",
         ]
+    if reading:
+        lines.append(yaml.safe_dump({"input": dict(reading)}, allow_unicode=True, sort_keys=False).rstrip())
     return "\n".join(lines) + "\n"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import stat
 import subprocess
 
@@ -10,8 +11,10 @@ import pytest
 import yaml
 from whole_runs import ROOT, sottovoce, write_manifest
 
+from sottovoce.models.errors import SettingsError
 from sottovoce.models.settings import build
 from sottovoce.models.training.train_settings import TrainSettings
+from sottovoce.pipelines.commands import init
 from sottovoce.pipelines.commands.completion import script
 from sottovoce.pipelines.commands.schema import job_schema, train_schema
 from sottovoce.pipelines.sanitize.job_file import read_job
@@ -35,6 +38,23 @@ def test_init_says_what_is_there_and_what_is_missing_and_its_job_is_one(tmp_path
     again = sottovoce("init", "--input", manifest, "--config", job, "--secret-file", secret, check=False)
     assert again.returncode == 2 and "is there already" in again.stderr
     jsonschema_rs.validate(job_schema(), yaml.safe_load(job.read_text()))
+
+
+def test_init_reads_columns_of_any_name_and_writes_them_into_the_job(tmp_path, capsys):
+    (tmp_path / "calls.csv").write_text("Nr;Gespräch;Was gesagt wurde\n1;a;call anna\n2;a;yes\n", "utf-8")
+    columns = {"id": "Nr", "dialogue_id": "Gespräch", "text": "Was gesagt wurde"}
+    given = [f"input.columns={yaml.safe_dump(columns, default_flow_style=True, allow_unicode=True).strip()}"]
+    files = {"config": tmp_path / "job.yaml", "secret_file": tmp_path / "s", "limit": 10}
+    args = argparse.Namespace(input=str(tmp_path / "calls.csv"), set=given, **files)
+    assert init.run(args) == 0
+    assert "dialogues 1, 2.0 turns each" in capsys.readouterr().out
+    assert read_job(str(tmp_path / "job.yaml")).resolved["input"]["columns"] == columns
+    with pytest.raises(SettingsError, match="keys of input only"):
+        init.run(
+            argparse.Namespace(
+                **vars(args) | {"set": ["replace=full"], "config": tmp_path / "j", "secret_file": tmp_path / "t"}
+            )
+        )
 
 
 @pytest.mark.parametrize("path", ["pipelines/sanitize/default_job.yaml", "examples/demo/job.yaml"])
