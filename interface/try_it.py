@@ -24,6 +24,7 @@ SOUND = (".wav", ".flac", ".ogg", ".mp3", ".opus", ".aiff", ".au")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `sottovoce try`."""
     parser.add_argument("what", metavar="TEXT|FILE", help="a text in quotes, or a recording")
     parser.add_argument("--text", metavar="TEXT", help="what is said in the recording")
     parser.add_argument("--detect", default="default", metavar="MEMBER", help="who finds what is sensitive (default)")
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    """`sottovoce try`: one text or recording before and after, on the screen."""
     from rich.console import Console
 
     console = Console(highlight=False, soft_wrap=True)

@@ -22,6 +22,8 @@ class SottovoceError(Exception):
 
 
 class SettingsError(SottovoceError):
+    """Settings that cannot be taken. `problems`: all of them at once, each with what is allowed."""
+
     def __init__(self, problems: Iterable[str]):
         self.problems = tuple(problems)
         super().__init__("\n".join(self.problems))

@@ -76,4 +76,5 @@ def fetch(reference: SecretReference, check: str) -> Secret:
 
 
 def fresh_secret() -> Secret:
+    """A secret that nobody has yet: 32 bytes of the system's randomness."""
     return Secret(system_randomness.token_bytes(32))

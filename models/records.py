@@ -61,6 +61,8 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
+    """A named stretch [begin, end) of a text, for language understanding."""
+
     begin: int
     end: int
     name: str
@@ -77,6 +79,8 @@ class Edit(_Sensitive):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Phone(_Sensitive):
+    """One sound of a word and when it is said."""
+
     label: str
     begin_s: float
     end_s: float
@@ -128,6 +132,8 @@ class SpeechSlice(Safe):
 
 @dataclass(frozen=True, slots=True)
 class TextLine(Safe):
+    """One line of the `stt_lm` sink."""
+
     id: str
     text: str
     language: str | None = None
@@ -135,6 +141,8 @@ class TextLine(Safe):
 
 @dataclass(frozen=True, slots=True)
 class SluExample(Safe):
+    """One line of the `slu` sink: a text, what is meant, and its slots where they now stand."""
+
     id: str
     text: str
     intent: str | None
@@ -144,6 +152,8 @@ class SluExample(Safe):
 
 @dataclass(frozen=True, slots=True)
 class DialogueTurn:
+    """One turn of a `DialogueExample`."""
+
     text: str
     intent: str | None
     slots: tuple[Slot, ...]

@@ -50,6 +50,7 @@ class Spec:
 
 
 def table(family: str) -> dict[str, str]:
+    """The rows of a family: {name: "module:Class"}."""
     return importlib.import_module(TABLES[family]).TABLE
 
 
@@ -60,6 +61,7 @@ def resolve(path: str) -> Any:
 
 
 def member_class(family: str, name: str) -> type:
+    """The class that a name stands for; an error that tells the allowed names, where it stands for none."""
     rows = table(family)
     if name not in rows:
         raise SettingsError(

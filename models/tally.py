@@ -14,6 +14,8 @@ from typing import Any
 
 @dataclass(slots=True)
 class StageCount:
+    """What one stage has taken, passed and refused, and the time it took."""
+
     received: int = 0
     passed: int = 0
     seconds: float = 0.0

@@ -85,6 +85,7 @@ EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_NOBODY_READS = 0, 1, 2,
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    """`sottovoce`: the exit code of the command that the arguments name."""
     try:
         try:
             return _main(argv)

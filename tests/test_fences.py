@@ -165,6 +165,19 @@ def test_every_module_says_what_it_is_for():
     assert not offenders(written, lambda path: not ast.get_docstring(tree_of(path)))
 
 
+def test_what_a_newcomer_meets_first_says_what_it_is():
+    """The Python interface, the core, and every family's table with what a member must have."""
+
+    def silent(path: Path) -> list[str]:
+        public = [node for node in tree_of(path).body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+        return [node.name for node in public if not node.name.startswith("_") and not ast.get_docstring(node)]
+
+    families = [path for path in modules(*FOLDERS) if path.name == "__init__.py"]
+    core = [*(ROOT / "models").glob("*.py"), ROOT / "transforms/engine/job.py", ROOT / "transforms/engine/stage.py"]
+    chains = [ROOT / "models/speech/chain.py", ROOT / "models/text/chain.py", ROOT / "pipelines/sanitize/job_file.py"]
+    assert not offenders([*modules("interface"), *families, *core, *chains], silent)
+
+
 def test_no_package_at_the_root_nor_in_tests():
     assert not (ROOT / "__init__.py").exists()
     assert not list((ROOT / "tests").rglob("__init__.py"))
@@ -182,6 +195,15 @@ def test_a_run_needs_no_torch_before_a_member_asks_for_it():
     code = "import sys, sottovoce.pipelines.sanitize.run; print(*{name.split('.')[0] for name in sys.modules})"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"torch", "transformers", "flair", "sklearn"} & set(loaded)
+
+
+@pytest.mark.slow
+def test_starting_a_training_loads_no_library_of_sound():
+    code = (
+        "import sys, sottovoce.pipelines.training.start_training; print(*{name.split('.')[0] for name in sys.modules})"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"soundfile", "soxr", "librosa", "numba", "pocketsphinx", "onnxruntime", "torch"} & set(loaded)
 
 
 def test_make_targets_that_the_readme_names_exist():

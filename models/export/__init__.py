@@ -17,6 +17,8 @@ TABLE = {
 
 
 class Exporter(Protocol):
+    """Writes a committed run in the layout of another tool."""
+
     sinks: tuple[str, ...]  # the sinks it has a layout for
     says: str  # what a user of the files should know; written beside them
 

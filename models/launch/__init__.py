@@ -47,11 +47,15 @@ class Handle:
 
 @dataclass(frozen=True, slots=True)
 class JobStatus:
+    """How a training job stands; `detail` is what its scheduler adds."""
+
     state: State
     detail: str = ""
 
 
 class Launcher(Protocol):
+    """Runs training jobs somewhere: on this machine, in a queue, in a cluster."""
+
     def submit(self, job: TrainingJob) -> Handle:
         """The job of this key: the one already there, or a new one."""
 

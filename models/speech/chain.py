@@ -32,6 +32,8 @@ LEAST_CHANGE = 0.05  # of the level
 
 
 class VoiceUnchanged(Refusal):
+    """What came back from the voice is what went in: the speaker would be released."""
+
     code = "voice_unchanged"
     allowed = "speech that the voice can change; a pure tone, for one, has no formants to move"
 
@@ -82,6 +84,7 @@ def all_voiced(voice: TakesBatches, batch: Sequence[Spoken], secret: Secret) -> 
 
 
 def in_new_voice(spoken: Spoken, new: Voiced) -> Spoken:
+    """The utterance with the new speech, its words where they are said now; refused if nothing was changed."""
     refuse_if_unchanged(spoken.speech, new.speech)
     others = tuple(in_new_voice(spoken, other) for other in new.others)
     return dataclasses.replace(
@@ -90,6 +93,7 @@ def in_new_voice(spoken: Spoken, new: Voiced) -> Spoken:
 
 
 def words_to_mask(masker: Masker, spoken: Spoken) -> MaskedWords:
+    """The words of the utterance's spans, with the times at which they are overwritten."""
     unsaid_guard_s = masker.guard_ms / 1000 if spoken.unsaid else None
     return mark(spoken.utterance.text, spoken.utterance.spans, spoken.words, unsaid_guard_s)
 

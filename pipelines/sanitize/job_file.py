@@ -27,6 +27,8 @@ from sottovoce.transforms.engine.job import AudioSettings, InputSettings
 
 @dataclass(frozen=True)
 class OutputSettings:
+    """`output` of a job: into how many files a sink is written, and under which licence."""
+
     shards: int | None = None
     licence: str | None = None  # of the data that is released, for its card
 
@@ -44,6 +46,8 @@ class AboutSettings:
 
 @dataclass(frozen=True)
 class LimitSettings:
+    """`limits` of a job: how much may be refused before the run is; a share, a number, or null for any."""
+
     max_failures: int | float | None = 0.5
     all_refused: bool = False  # whether a run of which nothing is left is committed all the same
 

@@ -20,6 +20,8 @@ from sottovoce.models.text.detect.labelled_slots import SlotSettings
 
 @dataclass(frozen=True)
 class InputSettings:
+    """`input` of a job: how the corpus is laid out and read."""
+
     format: str = "auto"
     records_per_batch: int = 128
     text_only: bool | None = None  # null: found out by a look at the first records
@@ -44,6 +46,8 @@ class InputSettings:
 
 @dataclass(frozen=True)
 class AudioSettings:
+    """`audio` of a job: what speech is taken and how it is heard."""
+
     rate_hz: int = 16_000
     max_seconds: float = 120.0
     align_on: Literal["original", "anonymised"] = "original"
@@ -68,6 +72,8 @@ class AudioSettings:
 
 @dataclass(frozen=True)
 class Job:
+    """One run's settings, resolved and checked: all that the graph is built from."""
+
     places: RunPlaces
     secret: Secret
     sinks: dict[str, float]

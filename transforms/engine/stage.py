@@ -89,6 +89,7 @@ def make_failure(
 def utterance_failure(
     secret: Secret, stage: str, utterance: Utterance, error: BaseException, loaded_s: float = 0.0
 ) -> OwnedFailure:
+    """The failure of one utterance: its keyed id, stage and reason, and nothing of its content."""
     key = f"{utterance.dialogue_id}\0{utterance.id}\0{utterance.source.file}\0{utterance.source.line}"
     part = part_of_utterance(secret, utterance)._replace(audio_s=loaded_s)
     return make_failure(secret, stage, key, utterance.source, error, part)

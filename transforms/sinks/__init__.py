@@ -19,6 +19,7 @@ TABLE = {
 
 
 def sink_class(name: str) -> type[Sink]:
+    """The class of a sink that the table has."""
     return resolve(TABLE[name])
 
 

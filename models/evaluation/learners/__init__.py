@@ -31,11 +31,15 @@ class SpokenExample:
 
 
 class TrainedRecogniser(Protocol):
+    """What a learner has made of its examples."""
+
     def hear(self, speech: Speech) -> tuple[str, ...]:
         """The words of the vocabulary that fit best; every word is as likely as every other."""
 
 
 class Learner(Protocol):
+    """Trains a recogniser on given speech: a row of the table."""
+
     ready: ClassVar[bool]  # it starts from a trained model, and so can be tested without any training
     drawn: ClassVar[bool]  # another seed gives another recogniser: several trainings are averaged
 

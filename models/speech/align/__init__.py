@@ -17,6 +17,8 @@ LANGUAGES = {"pocketsphinx": ("en",)}  # no row: that of the model that a job na
 
 
 class Aligner(Protocol):
+    """Finds when each word of a known text is said."""
+
     def setup(self) -> None:
         """Load what is heavy. Called once per worker process."""
 

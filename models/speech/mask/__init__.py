@@ -23,6 +23,8 @@ LANGUAGES = {"surrogate": ("en",)}  # the others say nothing
 
 
 class Masker(Protocol):
+    """Overwrites stretches of speech."""
+
     @property
     def guard_ms(self) -> float:
         """What is overwritten on either side of a stretch."""

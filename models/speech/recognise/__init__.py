@@ -24,16 +24,22 @@ LANGUAGES = {"pocketsphinx": ("en",), "moonshine": ("en",)}  # no row: that of t
 
 
 class StillHeard(Refusal):
+    """A removed word is heard in the masked speech."""
+
     code = "still_heard"
     allowed = "speech in which no removed word is heard after masking"
 
 
 class NothingHeard(Refusal):
+    """A recording without a text, of which the recogniser writes none down."""
+
     code = "nothing_heard"
     allowed = "speech in which the recogniser of audio.transcribe hears at least one word"
 
 
 class Listener(Protocol):
+    """Hears masked speech again: the last check before it is cut."""
+
     def setup(self) -> None:
         """Load what is heavy. Called once per worker process."""
 
@@ -56,6 +62,7 @@ def is_transcript(text: str) -> bool:
 
 
 def written_down(recogniser: Recogniser, speech: Speech) -> str:
+    """What is said, by the recogniser; refused where it hears no word."""
     text = recogniser.transcribe(speech)
     if not is_transcript(text):
         raise NothingHeard
@@ -63,5 +70,6 @@ def written_down(recogniser: Recogniser, speech: Speech) -> str:
 
 
 def refuse_if_heard(listener: Listener, speech: Speech, text: str, words: Sequence[Word], masked: MaskedWords) -> None:
+    """Refuses the utterance if any masked word is still heard."""
     if masked.indices and listener.heard(speech, text, words, masked):
         raise StillHeard

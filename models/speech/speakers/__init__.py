@@ -19,6 +19,8 @@ TABLE = {
 
 
 class SpeakerEncoder(Protocol):
+    """Tells voices apart: for attacks on released speech, and to choose pseudo-speakers."""
+
     def setup(self) -> None:
         """Load what is heavy. Called once per worker process."""
 

@@ -52,6 +52,8 @@ class Voiced:
 
 
 class Anonymiser(Protocol):
+    """Changes who seems to speak."""
+
     def setup(self) -> None:
         """Load what is heavy. Called once per worker process."""
 

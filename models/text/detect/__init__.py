@@ -33,6 +33,8 @@ LANGUAGES: dict[str, Iterable[str]] = {
 
 
 class Detector(Protocol):
+    """Finds sensitive stretches of text and never rewrites."""
+
     def setup(self) -> None:
         """Load what is heavy. Called once per worker process."""
 

@@ -68,6 +68,7 @@ class Language:
 
 @cache
 def language(code: str) -> Language:
+    """The words and forms of a language that the table has, by its code ("de")."""
     found: Language = resolve(TABLE[code])
     return found
 

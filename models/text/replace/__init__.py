@@ -27,6 +27,8 @@ LANGUAGES |= dict.fromkeys(("full", "consistent"), LANGUAGES["word"])
 
 
 class Strategy(Protocol):
+    """Replaces the spans of a text by other text."""
+
     def setup(self) -> None:
         """Load what is heavy. Called once per worker process."""
 

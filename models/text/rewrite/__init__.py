@@ -28,6 +28,8 @@ NONE = "none"
 
 
 class Rewriter(Protocol):
+    """Releases texts made anew, where a strategy changes spans of the old ones."""
+
     def setup(self) -> None:
         """Load what is heavy. Called once per worker process."""
 

@@ -20,6 +20,7 @@ TABLE = {
 
 
 def task_of(name: str) -> Task:
+    """The task of that name; an error that tells the allowed ones, where there is none."""
     if name not in TABLE:
         raise SettingsError([f"task: {name!r} is not known; allowed: {', '.join(TABLE)}"])
     return resolve(TABLE[name])()
