@@ -50,7 +50,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = args.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        records = [one for path in args.input for one in read_utterances(path)]
+        records = [one for path in args.input for one in read_utterances(path) if isinstance(one, Utterance)]
         said = make_call(folder, records, args.minutes, args.wrong)
         command = [sys.executable, "-m", "sottovoce.pipelines.cli", "calls"]
         began = time.monotonic()
