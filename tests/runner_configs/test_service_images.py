@@ -56,8 +56,11 @@ def test_kubernetes_knows_every_field(manifest):
     reason="no Kubernetes API server is built here: make test-kubernetes",
 )
 def test_a_real_api_server_accepts_the_manifests():
-    from kubernetes.utils import create_from_dict
+    from kubernetes.utils import FailToCreateError, create_from_dict
 
     with kubernetes_cluster.control_plane(jobs=False) as plane:
         for manifest in MANIFESTS:
             create_from_dict(plane.client(), manifest, namespace="default")
+        wrong = MANIFESTS[0] | {"metadata": {"name": "wrong"}, "spec": MANIFESTS[0]["spec"] | {"replicas": -1}}
+        with pytest.raises(FailToCreateError, match="greater than or equal to 0"):
+            create_from_dict(plane.client(), wrong, namespace="default")
