@@ -127,7 +127,7 @@ def test_modules_and_functions_stay_short_and_well_named():
     assert not offenders(modules(*FOLDERS), too_much)
 
 
-# A row of two tables is named alike in both; the others wait for a name of their own.
+# A row of two tables is named alike in both.
 IN_TWO_FAMILIES = {
     "Conll": "a layout that is read and written",
     "Kaldi": "a layout that is read and written",
@@ -136,11 +136,6 @@ IN_TWO_FAMILIES = {
     "Whisper": "one network, and the aligner that it makes",
     "XVector": "one network, as a speaker encoder and as a voice",
     "Replaced": "the service answers with what the Python interface gives",
-    "Gap": "a replaced value in the audit, a gap of a template",
-    "MaskedWords": "words that are masked, and the attack on them",
-    "Part": "of a call, and of a record",
-    "ReleasedSlice": "the service's answer, and a slice whose utterance the attack knows",
-    "Row": "of a Kaldi table, and of a shard",
 }
 
 

@@ -18,7 +18,7 @@ from sottovoce.models.errors import Refusal
 from sottovoce.models.evaluation.metrics.proportion import Share
 from sottovoce.models.speech.align.pocketsphinx import PocketSphinx
 from sottovoce.models.speech.audio import Speech, load, resample
-from sottovoce.models.speech.calls.cut import CallCutter, Part
+from sottovoce.models.speech.calls.cut import CallCutter, CallPart
 from sottovoce.models.speech.recognise.recognisers import Moonshine
 from sottovoce.pipelines.local.read_locally import read_utterances
 
@@ -83,7 +83,7 @@ def note(counts, kind: str, cutter: CallCutter, channels: list[Speech], text: st
         return Speech(channels[channel].samples[int(begin_s * RATE_HZ) : int(end_s * RATE_HZ)], RATE_HZ)
 
     for part in cutter.cut(read, range(len(channels)), channels[0].duration_s, text):
-        kept = isinstance(part, Part)
+        kept = isinstance(part, CallPart)
         counts[kind, "parts"] += 1
         counts[kind, "refused"] += not kept
         counts[kind, "ms"] += round(part.stretch.duration_s * 1000)

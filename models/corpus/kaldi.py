@@ -31,7 +31,7 @@ _columns = re.compile("[ \t]+").split
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Row:
+class TableRow:
     """One line of one table, under the id that the next join goes by. `refusal` is the reason code it will end in."""
 
     table: str
@@ -44,7 +44,7 @@ class Row:
         return f"<Row: {self.table}, line {self.line}>"
 
     def __reduce__(self) -> tuple[Any, ...]:  # a slotted dataclass pickles slowly by itself, and rows cross shuffles
-        return Row, (self.table, self.key, self.values, self.line, self.refusal)
+        return TableRow, (self.table, self.key, self.values, self.line, self.refusal)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Kaldi:
     def scan(self, file: CorpusFile, open_file: OpenFile) -> Iterator[Chunk]:
         return cut(file, open_file, CHUNK_BYTES)  # by size alone: batches are made by the join
 
-    def parse(self, chunk: Chunk, open_file: OpenFile) -> Iterator[Row | Refused]:
+    def parse(self, chunk: Chunk, open_file: OpenFile) -> Iterator[TableRow | Refused]:
         for line in lines_of(chunk, open_file):
             if not line.blank:
                 yield attempt(chunk.file, line.number, _row, chunk.file, line)
@@ -67,31 +67,31 @@ class Kaldi:
         return estimate(file, open_file)
 
 
-def _row(file: CorpusFile, line: Line) -> Row:
+def _row(file: CorpusFile, line: Line) -> TableRow:
     """Rows of `segments` go by recording and those of `utt2spk` by speaker, where the next join needs it."""
     table = file.name
     key, *rest = _columns(line.text().strip(" \t"), maxsplit=1)
     identifier(key)
     value = rest[0] if rest else ""
     if table == TEXT:
-        return Row(table, key, (value,), line.number)
+        return TableRow(table, key, (value,), line.number)
     if not value:
         raise ColumnsMissing
     if table == WAVS:
         if value.endswith("|"):
-            return Row(table, key, (), line.number, AudioIsCommand.code)
-        return Row(table, key, (audio_uri(value, file),), line.number)
+            return TableRow(table, key, (), line.number, AudioIsCommand.code)
+        return TableRow(table, key, (audio_uri(value, file),), line.number)
     columns = _columns(value)
     if table == SEGMENTS:
         return _segment(key, columns, line.number)
     if table == SPEAKERS:
-        return Row(table, columns[0], (key,), line.number)
+        return TableRow(table, columns[0], (key,), line.number)
     if table == DIALOGUES:
         return _dialogue(key, columns, line.number)
-    return Row(table, key, (columns[0],), line.number)
+    return TableRow(table, key, (columns[0],), line.number)
 
 
-def _segment(utterance_id: str, columns: list[str], line: int) -> Row:
+def _segment(utterance_id: str, columns: list[str], line: int) -> TableRow:
     if len(columns) < 3:
         raise ColumnsMissing
     recording, *times = columns[:3]
@@ -101,14 +101,14 @@ def _segment(utterance_id: str, columns: list[str], line: int) -> Row:
         begin_s, end_s = -1.0, -1.0
     to_the_end = end_s == -1  # Kaldi's way to say so
     if not 0 <= begin_s < (float("inf") if to_the_end else end_s) or end_s == float("inf"):
-        return Row(SEGMENTS, recording, (utterance_id, 0.0, None), line, OffsetNegative.code)
-    return Row(SEGMENTS, recording, (utterance_id, begin_s, None if to_the_end else end_s), line)
+        return TableRow(SEGMENTS, recording, (utterance_id, 0.0, None), line, OffsetNegative.code)
+    return TableRow(SEGMENTS, recording, (utterance_id, begin_s, None if to_the_end else end_s), line)
 
 
-def _dialogue(utterance_id: str, columns: list[str], line: int) -> Row:
+def _dialogue(utterance_id: str, columns: list[str], line: int) -> TableRow:
     turn = None
     if len(columns) > 1:
         if not re.fullmatch("[0-9]{1,10}", columns[1]):
             raise TurnNotWhole
         turn = int(columns[1])
-    return Row(DIALOGUES, utterance_id, (columns[0], turn), line)
+    return TableRow(DIALOGUES, utterance_id, (columns[0], turn), line)

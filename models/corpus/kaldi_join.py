@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from sottovoce.models.corpus import CorpusFile, Refused
 from sottovoce.models.corpus.fields import attempt, utterance
-from sottovoce.models.corpus.kaldi import DIALOGUES, GENDERS, SEGMENTS, SPEAKERS, TEXT, WAVS, Row
+from sottovoce.models.corpus.kaldi import DIALOGUES, GENDERS, SEGMENTS, SPEAKERS, TEXT, WAVS, TableRow
 from sottovoce.models.corpus.reasons import REASONS, DialogueUnknown, EntryDuplicated, RecordingUnknown, TextMissing
 from sottovoce.models.errors import Refusal
 from sottovoce.models.records import AudioRef, Source, Utterance
@@ -22,16 +22,18 @@ def bucket_of(key: str, buckets: int) -> int:
     return zlib.crc32(key.encode("utf-8")) % buckets
 
 
-def whole_recordings(wavs: Iterable[Row]) -> Iterator[Row]:
+def whole_recordings(wavs: Iterable[TableRow]) -> Iterator[TableRow]:
     """Without `segments` each recording is one utterance."""
     for row in wavs:
-        yield Row(WAVS, row.key, (*row.values, None, None, None, None) if row.values else (), row.line, row.refusal)
+        yield TableRow(
+            WAVS, row.key, (*row.values, None, None, None, None) if row.values else (), row.line, row.refusal
+        )
 
 
-def locate(rows: Iterable[Row]) -> Iterator[Row]:
+def locate(rows: Iterable[TableRow]) -> Iterator[TableRow]:
     """Rows of `wav.scp` and `segments` of some recordings -> the audio of each utterance, and its turn by time."""
-    wavs: dict[str, Row] = {}
-    segments: dict[str, list[Row]] = {}
+    wavs: dict[str, TableRow] = {}
+    segments: dict[str, list[TableRow]] = {}
     for row in rows:
         if row.table == SEGMENTS:
             segments.setdefault(row.key, []).append(row)
@@ -43,15 +45,15 @@ def locate(rows: Iterable[Row]) -> Iterator[Row]:
             utterance_id, begin_s, end_s = cut_row.values
             refusal = cut_row.refusal or (RecordingUnknown.code if wav is None else wav.refusal)
             values = () if refusal or wav is None else (wav.values[0], begin_s, end_s, recording, turn)
-            yield Row(SEGMENTS, utterance_id, values, cut_row.line, refusal)
+            yield TableRow(SEGMENTS, utterance_id, values, cut_row.line, refusal)
 
 
-def name_speakers(rows: Iterable[Row]) -> Iterator[Row]:
+def name_speakers(rows: Iterable[TableRow]) -> Iterator[TableRow]:
     """Rows of `spk2gender` and `utt2spk` of some speakers -> (speaker, gender) of each utterance.
 
     Goes over `rows` twice: one speaker may have a large part of the corpus, which must not be held.
     """
-    genders: dict[str, Row] = {}
+    genders: dict[str, TableRow] = {}
     for row in rows:
         if row.table == GENDERS:
             genders[row.key] = _only(genders.get(row.key), row)
@@ -59,14 +61,14 @@ def name_speakers(rows: Iterable[Row]) -> Iterator[Row]:
         if row.table == SPEAKERS:
             known = genders.get(row.key)
             gender = known.values[0] if known and known.values else None
-            yield Row(SPEAKERS, row.values[0], (row.key, gender), row.line, known.refusal if known else None)
+            yield TableRow(SPEAKERS, row.values[0], (row.key, gender), row.line, known.refusal if known else None)
 
 
-def assemble(rows: Iterable[Row], text_file: CorpusFile, tables: Collection[str]) -> Iterator[Utterance | Refused]:
+def assemble(rows: Iterable[TableRow], text_file: CorpusFile, tables: Collection[str]) -> Iterator[Utterance | Refused]:
     """All rows of some utterances -> their records, in the order of `text`; `tables` are those the directory has."""
     grouped_by = next((table for table in (DIALOGUES, SEGMENTS) if table in tables), None)
-    texts: list[Row] = []
-    by_table: dict[str, dict[str, Row]] = {}
+    texts: list[TableRow] = []
+    by_table: dict[str, dict[str, TableRow]] = {}
     for row in rows:
         if row.table == TEXT:
             texts.append(row)
@@ -83,7 +85,7 @@ def assemble(rows: Iterable[Row], text_file: CorpusFile, tables: Collection[str]
         yield Refused(Source(row.table, row.line), TextMissing(), f"{row.table}:{row.line}")
 
 
-def _utterance(row: Row, parts: dict[str, Row], text_file: CorpusFile, lost: bool) -> Utterance:
+def _utterance(row: TableRow, parts: dict[str, TableRow], text_file: CorpusFile, lost: bool) -> Utterance:
     if lost:  # as a dialogue of its own it could end in another sink than its neighbours
         raise DialogueUnknown
     for part in parts.values():
@@ -109,8 +111,8 @@ def _refuse(code: str) -> None:
     raise reason()
 
 
-def _only(known: Row | None, row: Row) -> Row:
+def _only(known: TableRow | None, row: TableRow) -> TableRow:
     """A second line for the same id leaves open which one is meant."""
     if known is None:
         return row
-    return Row(row.table, row.key, (), min(known.line, row.line), EntryDuplicated.code)
+    return TableRow(row.table, row.key, (), min(known.line, row.line), EntryDuplicated.code)

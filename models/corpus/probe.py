@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sottovoce.models.corpus import CorpusFile, NamedColumns, OpenFile, Reader, Refused
-from sottovoce.models.corpus.kaldi import TEXT, WAVS, Kaldi, Row
+from sottovoce.models.corpus.kaldi import TEXT, WAVS, Kaldi, TableRow
 from sottovoce.models.corpus.names import Naming
 from sottovoce.models.corpus.reasons import FileUnreadable
 from sottovoce.models.errors import CorpusError
@@ -119,5 +119,5 @@ def _records(reader: Reader, files: Sequence[CorpusFile], open_file: OpenFile) -
             yield from [chunk] if isinstance(chunk, Refused) else reader.parse(chunk, open_file)
 
 
-def _text(record: Utterance | Row) -> str:
+def _text(record: Utterance | TableRow) -> str:
     return record.text if isinstance(record, Utterance) else record.values[0]

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sottovoce.models.evaluation.attacks.slice_linkage import ReleasedSlice
-from sottovoce.models.evaluation.audit.material import Gap, KnownText
+from sottovoce.models.evaluation.attacks.slice_linkage import TracedSlice
+from sottovoce.models.evaluation.audit.material import KnownText, ReplacedValue
 from sottovoce.models.forget.whose import Part, part_of
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import AudioRef, Utterance
@@ -67,7 +67,7 @@ def known_half(originals: Originals, secret: Secret) -> list[KnownText]:
     return known
 
 
-def gaps_of(sample: Sample, originals: Originals, secret: Secret) -> list[Gap]:
+def gaps_of(sample: Sample, originals: Originals, secret: Secret) -> list[ReplacedValue]:
     """Every value of the sampled records that was replaced, in the sinks of text."""
     gaps = []
     for sink, rows in sample.rows.items():
@@ -78,7 +78,7 @@ def gaps_of(sample: Sample, originals: Originals, secret: Secret) -> list[Gap]:
                 person: [u for u in said if _whose(secret, u).dialogue in there] for person, said in originals.items()
             }
             for person, utterance, text in paired(branch, rows, own, secret):
-                gaps += [Gap(sink, person, *found) for found in replaced(utterance.text, text)]
+                gaps += [ReplacedValue(sink, person, *found) for found in replaced(utterance.text, text)]
     return gaps
 
 
@@ -108,13 +108,13 @@ def replaced(original: str, released: str) -> Iterator[tuple[tuple[str, ...], tu
             yield tuple(before), tuple(after), " ".join(said[begin:end]), tuple(shown[shown_begin:shown_end])
 
 
-def slices_of(sample: Sample, originals: Originals, secret: Secret, full: bool) -> list[ReleasedSlice]:
+def slices_of(sample: Sample, originals: Originals, secret: Secret, full: bool) -> list[TracedSlice]:
     """The released slices of utterances, in their places; the more slices an utterance has, the sooner it is taken."""
     rows = sample.rows.get("stt_am", {})
     cut = sorted((own for own in slices_by_utterance(rows, originals, secret).values()), key=len, reverse=True)
     chosen = [own for own in cut if len(own) > 1][: None if full else MAX_SLICED]
     return [
-        ReleasedSlice(row["text"], number, place, heard(row))
+        TracedSlice(row["text"], number, place, heard(row))
         for number, own in enumerate(chosen)
         for place, row in enumerate(own)
     ]

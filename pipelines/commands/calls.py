@@ -15,7 +15,7 @@ from sottovoce.models.errors import Refusal, SettingsError, reason_of
 
 if TYPE_CHECKING:  # --help must not wait for Beam
     from sottovoce.models.records import Utterance
-    from sottovoce.models.speech.calls.cut import CallCutter, Part, RefusedPart
+    from sottovoce.models.speech.calls.cut import CallCutter, CallPart, RefusedPart
 
 MANIFEST, REFUSED, FINISHED = "manifest.jsonl", "refused.jsonl", "finished.jsonl"
 EXAMPLES = """\
@@ -105,7 +105,7 @@ def _cutter(args: argparse.Namespace) -> CallCutter:
     return CallCutter(judge, locate, recogniser, encoder, args.speakers, args.max_seconds)
 
 
-def _parts(cutter: CallCutter, record: Utterance, recording: Any, speakers: int) -> list[Part | RefusedPart]:
+def _parts(cutter: CallCutter, record: Utterance, recording: Any, speakers: int) -> list[CallPart | RefusedPart]:
     channels = recording.speaking(record.audio.channel if record.audio else None)
     mixed = len(channels) == 1 and speakers > 1
     cutter = dataclasses.replace(cutter, language=record.language)
@@ -181,7 +181,7 @@ class _Writer:
         return (record.dialogue_id, record.id) in self._finished
 
     def write(self, record: Utterance, parts: list[Any], channels: int) -> None:
-        from sottovoce.models.speech.calls.cut import Part
+        from sottovoce.models.speech.calls.cut import CallPart
 
         for part in parts:
             stretch = part.stretch
@@ -189,7 +189,7 @@ class _Writer:
             if channels > 1:
                 where["channel"] = stretch.channel
             base = {"dialogue_id": record.dialogue_id, "call": record.id, **where}
-            if isinstance(part, Part):
+            if isinstance(part, CallPart):
                 # Turns in the order of time, whichever channel: hundredths of a second since the call began.
                 name = f"{record.id}/{stretch.channel}/{round(stretch.begin_s * 100)}"
                 speaker = record.speaker_id if _alone(record, parts) else f"{record.dialogue_id}/{part.speaker}"
@@ -220,6 +220,6 @@ def _appended(path: Path) -> Any:
 
 def _alone(record: Utterance, parts: list[Any]) -> bool:
     """Whether the speaker that the record names can be the speaker of all its parts."""
-    from sottovoce.models.speech.calls.cut import Part
+    from sottovoce.models.speech.calls.cut import CallPart
 
-    return record.speaker_id is not None and len({part.speaker for part in parts if isinstance(part, Part)}) <= 1
+    return record.speaker_id is not None and len({part.speaker for part in parts if isinstance(part, CallPart)}) <= 1

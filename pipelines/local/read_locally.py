@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from sottovoce.models.corpus import Refused
-from sottovoce.models.corpus.kaldi import GENDERS, SEGMENTS, SPEAKERS, TEXT, WAVS, Row
+from sottovoce.models.corpus.kaldi import GENDERS, SEGMENTS, SPEAKERS, TEXT, WAVS, TableRow
 from sottovoce.models.corpus.kaldi_join import assemble, locate, name_speakers, whole_recordings
 from sottovoce.models.corpus.names import Naming
 from sottovoce.models.errors import SettingsError
@@ -46,7 +46,7 @@ def _records(corpus: Corpus, naming: Naming) -> Iterator[Any]:
 def _joined(records: list[Any], corpus: Corpus) -> Iterator[Utterance | Refused]:
     """The joins of a Kaldi directory, in memory: ids and texts only."""
     yield from (record for record in records if isinstance(record, Refused))
-    rows = [record for record in records if isinstance(record, Row)]
+    rows = [record for record in records if isinstance(record, TableRow)]
     tables = frozenset(file.name for file in corpus.files)
     recordings = [row for row in rows if row.table in (WAVS, SEGMENTS)]
     speakers = [row for row in rows if row.table in (SPEAKERS, GENDERS)]

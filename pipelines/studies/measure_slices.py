@@ -9,7 +9,7 @@ import numpy as np
 
 from sottovoce.models.errors import Refusal
 from sottovoce.models.evaluation.attacks import slice_linkage
-from sottovoce.models.evaluation.attacks.slice_linkage import Encoder, ReleasedSlice
+from sottovoce.models.evaluation.attacks.slice_linkage import Encoder, TracedSlice
 from sottovoce.models.evaluation.metrics.linkability import measured
 from sottovoce.models.records import Word
 from sottovoce.models.speech.chain import SpeechChain
@@ -21,7 +21,7 @@ from sottovoce.pipelines.local.mask_batch import tokens
 MIN_PAIRS = 20
 
 
-def cut_texts(slicer: Slicer, texts: Sequence[str], seconds_per_word: float) -> Iterator[ReleasedSlice]:
+def cut_texts(slicer: Slicer, texts: Sequence[str], seconds_per_word: float) -> Iterator[TracedSlice]:
     """Slices of texts alone, as if every word lasted `seconds_per_word`."""
     nothing = MaskedWords(frozenset(), (), ())
     for utterance, text in enumerate(texts):
@@ -30,7 +30,7 @@ def cut_texts(slicer: Slicer, texts: Sequence[str], seconds_per_word: float) -> 
             for place, word in enumerate(tokens(text))
         ]
         for place, group in enumerate(slicer.groups(words, nothing)):
-            yield ReleasedSlice(text_of(text, words, group, nothing), utterance, place)
+            yield TracedSlice(text_of(text, words, group, nothing), utterance, place)
 
 
 def protected(chain: SpeechChain, loaded: Iterable[Spoken]) -> list[Spoken]:
@@ -44,18 +44,18 @@ def protected(chain: SpeechChain, loaded: Iterable[Spoken]) -> list[Spoken]:
     return out
 
 
-def cut_speech(chain: SpeechChain, spoken: Sequence[Spoken]) -> Iterator[ReleasedSlice]:
+def cut_speech(chain: SpeechChain, spoken: Sequence[Spoken]) -> Iterator[TracedSlice]:
     for number, item in enumerate(spoken):
         try:
             slices = chain.cut(item)
         except Refusal:
             continue
         for place, piece in enumerate(slices):
-            yield ReleasedSlice(piece.text, number, place, piece.speech)
+            yield TracedSlice(piece.text, number, place, piece.speech)
 
 
 def linkage(
-    pieces: Sequence[ReleasedSlice],
+    pieces: Sequence[TracedSlice],
     encoder: Encoder | None = None,
     texts: Sequence[str] = (),
     dropped_words: int = 0,

@@ -15,7 +15,7 @@ from typing import Any
 import apache_beam as beam
 
 from sottovoce.models.corpus import Chunk, Refused
-from sottovoce.models.corpus.kaldi import GENDERS, SEGMENTS, SPEAKERS, TEXT, WAVS, Kaldi, Row
+from sottovoce.models.corpus.kaldi import GENDERS, SEGMENTS, SPEAKERS, TEXT, WAVS, Kaldi, TableRow
 from sottovoce.models.corpus.kaldi_join import assemble, bucket_of, locate, name_speakers, whole_recordings
 from sottovoce.transforms.engine.job import Job
 from sottovoce.transforms.engine.stage import FAILURES, PASSED, TALLY, Outputs
@@ -68,7 +68,7 @@ class _ParseRows(Reading):
         records = guarded(self._reader.parse(chunk, open_file), chunk.file)
         began = time.perf_counter()
         while some := list(itertools.islice(records, ROWS_AT_ONCE)):
-            rows = [row for row in some if isinstance(row, Row)]
+            rows = [row for row in some if isinstance(row, TableRow)]
             if table in (WAVS, SEGMENTS) and SEGMENTS in self._tables:
                 yield from _tagged(RECORDINGS, rows, self._large_buckets)
             elif table in (SPEAKERS, GENDERS) and GENDERS in self._tables:
@@ -101,10 +101,10 @@ class _Assemble(Reading):
 class Packed:
     """Rows as one pickle: half the bytes of rows one by one, and nothing of them in a log."""
 
-    def __init__(self, rows: list[Row]):
+    def __init__(self, rows: list[TableRow]):
         self._content = pickle.dumps(rows, pickle.HIGHEST_PROTOCOL)
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[TableRow]:
         return iter(pickle.loads(self._content))
 
     def __repr__(self) -> str:
@@ -117,7 +117,7 @@ class _Rows:
     def __init__(self, packs: Iterable[Packed]):
         self._packs = packs
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[TableRow]:
         return itertools.chain.from_iterable(self._packs)
 
 
@@ -125,16 +125,16 @@ def _join(keyed: tuple[int, Iterable[Packed]], join: Any, buckets: int) -> Itera
     return _keyed(join(_Rows(keyed[1])), buckets)
 
 
-def _keyed(rows: Iterable[Row], buckets: int) -> Iterator[Keyed]:
+def _keyed(rows: Iterable[TableRow], buckets: int) -> Iterator[Keyed]:
     rows = iter(rows)
     while some := list(itertools.islice(rows, ROWS_AT_ONCE)):
-        by_bucket: dict[int, list[Row]] = {}
+        by_bucket: dict[int, list[TableRow]] = {}
         for row in some:
             by_bucket.setdefault(bucket_of(row.key, buckets), []).append(row)
         for bucket, its_rows in by_bucket.items():
             yield bucket, Packed(its_rows)
 
 
-def _tagged(tag: str, rows: Iterable[Row], buckets: int) -> Iterator[beam.pvalue.TaggedOutput]:
+def _tagged(tag: str, rows: Iterable[TableRow], buckets: int) -> Iterator[beam.pvalue.TaggedOutput]:
     for keyed in _keyed(rows, buckets):
         yield beam.pvalue.TaggedOutput(tag, keyed)

@@ -27,7 +27,7 @@ Encoder = Callable[[Speech], np.ndarray]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ReleasedSlice:
+class TracedSlice:
     """A released slice with what only the evaluation knows: its utterance and its place in it."""
 
     text: str
@@ -45,7 +45,7 @@ class PairScores:
 
 
 def pairs_of(
-    pieces: Sequence[ReleasedSlice], rng: np.random.Generator, per_mated: int = 5
+    pieces: Sequence[TracedSlice], rng: np.random.Generator, per_mated: int = 5
 ) -> tuple[list[Pair], list[Pair]]:
     """(neighbours, pairs from different utterances of the same fold), the latter `per_mated` times as many."""
     at = {(piece.utterance, piece.place): index for index, piece in enumerate(pieces)}
@@ -66,7 +66,7 @@ def pairs_of(
 
 
 def _draw(
-    pieces: Sequence[ReleasedSlice], first: int, among: np.ndarray, rng: np.random.Generator, count: int
+    pieces: Sequence[TracedSlice], first: int, among: np.ndarray, rng: np.random.Generator, count: int
 ) -> list[Pair]:
     found: list[Pair] = []
     while len(found) < count:
@@ -76,12 +76,12 @@ def _draw(
     return found
 
 
-def fold_of(piece: ReleasedSlice) -> int:
+def fold_of(piece: TracedSlice) -> int:
     return piece.utterance % 2
 
 
 def text_scores(
-    pieces: Sequence[ReleasedSlice],
+    pieces: Sequence[TracedSlice],
     mated: Sequence[Pair],
     other: Sequence[Pair],
     texts: Sequence[str] = (),
@@ -122,7 +122,7 @@ def _tokens(text: str) -> list[str]:
     return TOKEN.findall(text.lower().replace("’", "'"))
 
 
-def _whole_texts(pieces: Sequence[ReleasedSlice], fold: int) -> list[list[str]]:
+def _whole_texts(pieces: Sequence[TracedSlice], fold: int) -> list[list[str]]:
     """Texts of whole utterances: the attacker's text of the domain was never cut."""
     texts: dict[int, list[str]] = {}
     for piece in sorted(pieces, key=lambda piece: (piece.utterance, piece.place)):
@@ -132,7 +132,7 @@ def _whole_texts(pieces: Sequence[ReleasedSlice], fold: int) -> list[list[str]]:
 
 
 def speech_scores(
-    pieces: Sequence[ReleasedSlice], mated: Sequence[Pair], other: Sequence[Pair], encoder: Encoder | None = None
+    pieces: Sequence[TracedSlice], mated: Sequence[Pair], other: Sequence[Pair], encoder: Encoder | None = None
 ) -> PairScores:
     """Log odds of a logistic regression over the sounds of both slices, learned on the other fold."""
     heard = [sound_print(piece.speech) if piece.speech is not None else None for piece in pieces]
@@ -149,7 +149,7 @@ def speech_scores(
 
 
 def combined(
-    pieces: Sequence[ReleasedSlice], mated: Sequence[Pair], other: Sequence[Pair], *scores: PairScores
+    pieces: Sequence[TracedSlice], mated: Sequence[Pair], other: Sequence[Pair], *scores: PairScores
 ) -> PairScores:
     """All evidence together, weighed on the other fold."""
     return _learned(
@@ -175,7 +175,7 @@ def _evidence(first: SoundPrint, second: SoundPrint, voice: np.ndarray | None, o
 
 
 def _learned(
-    pieces: Sequence[ReleasedSlice],
+    pieces: Sequence[TracedSlice],
     mated: Sequence[Pair],
     other: Sequence[Pair],
     linked: np.ndarray,

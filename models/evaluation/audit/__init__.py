@@ -31,7 +31,7 @@ TABLE = {
     "masked_names": "sottovoce.models.evaluation.audit.masked_names:MaskedNames",
     "canary_voices": "sottovoce.models.evaluation.audit.by_canaries:CanaryVoices",
     "canaries_joined": "sottovoce.models.evaluation.audit.by_canaries:CanariesJoined",
-    "masked_words": "sottovoce.models.evaluation.audit.masked_words:MaskedWords",
+    "masked_words": "sottovoce.models.evaluation.audit.masked_words:MaskedWordsAttack",
     "traits_by_words": "sottovoce.models.evaluation.audit.traits:TraitsByWords",
     "traits_by_voice": "sottovoce.models.evaluation.audit.traits:TraitsByVoice",
     "canaries_in_training": "sottovoce.models.evaluation.audit.trained_canaries:CanariesInTraining",

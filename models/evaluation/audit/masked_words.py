@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from sottovoce.models.evaluation.audit import Criterion
-from sottovoce.models.evaluation.audit.material import Gap, Material
+from sottovoce.models.evaluation.audit.material import Material, ReplacedValue
 from sottovoce.models.evaluation.audit.trials import MIN_PEOPLE, NotApplicable, NotMeasurable, Outcome, Trials
 
 SMOOTHING = 0.1
@@ -25,7 +25,7 @@ TOP = 10
 ALIKE = 1e-9  # sums of the same logarithms in another order
 
 
-class MaskedWords:
+class MaskedWordsAttack:
     criterion: ClassVar[Criterion] = "inference"
     says = "has the release, and texts of other people in clear; guesses replaced words from the words around them"
     max_risk: ClassVar[float] = 0.2
@@ -44,7 +44,7 @@ class MaskedWords:
         return _invented(rng, told=True)
 
 
-def _guessed(gaps: Sequence[Gap]) -> Outcome:
+def _guessed(gaps: Sequence[ReplacedValue]) -> Outcome:
     people = sorted({gap.person for gap in gaps})
     if len(people) < MIN_PEOPLE:
         return NotMeasurable(f"at least {MIN_PEOPLE} people with replaced words; there are {len(people)}")
@@ -71,7 +71,7 @@ class _Contexts:
     unseen: np.ndarray  # log P(word at this place | value), of a word that was not seen there
 
     @classmethod
-    def of(cls, gaps: Sequence[Gap]) -> _Contexts:
+    def of(cls, gaps: Sequence[ReplacedValue]) -> _Contexts:
         values = {value: place for place, value in enumerate(sorted({gap.value for gap in gaps}))}
         counts = np.zeros(len(values))
         beside: dict[tuple[int, str], Counter[int]] = {}
@@ -83,7 +83,7 @@ class _Contexts:
         rows = {feature: _raised(seen) for feature, seen in beside.items()}
         return cls(values, np.log(counts), rows, np.log(SMOOTHING) - np.log(counts + SMOOTHING * words))
 
-    def scores(self, gap: Gap) -> np.ndarray:
+    def scores(self, gap: ReplacedValue) -> np.ndarray:
         features = _features(gap)
         scores = self.log_counts + len(features) * self.unseen
         for feature in features:
@@ -99,7 +99,7 @@ def _raised(seen: Counter[int]) -> tuple[np.ndarray, np.ndarray]:
     return np.fromiter(seen, int, len(seen)), np.log((counts + SMOOTHING) / SMOOTHING)
 
 
-def _features(gap: Gap) -> list[tuple[int, str]]:
+def _features(gap: ReplacedValue) -> list[tuple[int, str]]:
     before = [(-1 - place, word) for place, word in enumerate(reversed(gap.before))]
     instead = [(0, " ".join(gap.instead)), (0, f"{len(gap.instead)} words")] if gap.instead else []
     return before + instead + [(1 + place, word) for place, word in enumerate(gap.after)]
@@ -121,5 +121,5 @@ def _invented(rng: np.random.Generator, told: bool) -> Material:
         for _ in range(4):
             value = int(rng.integers(10))
             word = value if told else int(rng.integers(10))
-            gaps.append(Gap("slu", f"p{person}", ("call", f"cue{word}"), ("please",), f"value{value}"))
+            gaps.append(ReplacedValue("slu", f"p{person}", ("call", f"cue{word}"), ("please",), f"value{value}"))
     return Material((), gaps=gaps)

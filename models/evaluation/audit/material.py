@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.models.evaluation.attacks.slice_linkage import ReleasedSlice
+from sottovoce.models.evaluation.attacks.slice_linkage import TracedSlice
 from sottovoce.models.evaluation.attacks.speaker_linkage import Recordings
 from sottovoce.models.evaluation.audit.readers import TextReader, at_hand
 from sottovoce.models.evaluation.audit.trials import NotApplicable, NotMeasurable
@@ -45,7 +45,7 @@ class KnownText(_Hidden):
 
 
 @dataclass(frozen=True, repr=False)
-class Gap(_Hidden):
+class ReplacedValue(_Hidden):
     """A value that was replaced: what stands around it in the release, and the value itself, which is the truth."""
 
     sink: str
@@ -92,8 +92,8 @@ class Material(_Hidden):
 
     texts: Sequence[ReleasedText] | Missing
     known: Sequence[KnownText] | Missing = NEEDS_CORPUS
-    gaps: Sequence[Gap] | Missing = NEEDS_CORPUS
-    slices: Sequence[ReleasedSlice] | Missing = NEEDS_CORPUS
+    gaps: Sequence[ReplacedValue] | Missing = NEEDS_CORPUS
+    slices: Sequence[TracedSlice] | Missing = NEEDS_CORPUS
     voices: dict[str, Recordings] | Missing = NEEDS_CORPUS
     sinks: tuple[str, ...] = ()  # of the run, in its order
     canaries: Evidence | Missing = NEEDS_CANARIES

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from sottovoce.models.evaluation.attacks import slice_linkage
-from sottovoce.models.evaluation.attacks.slice_linkage import Pair, PairScores, ReleasedSlice
+from sottovoce.models.evaluation.attacks.slice_linkage import Pair, PairScores, TracedSlice
 from sottovoce.models.evaluation.audit import Criterion
 from sottovoce.models.evaluation.audit.material import Material
 from sottovoce.models.evaluation.audit.trials import NotApplicable, NotMeasurable, Outcome, Trials
@@ -48,7 +48,7 @@ class NeighbouringSlices:
         return _invented(rng, told=True)
 
 
-def _evidence(pieces: Sequence[ReleasedSlice], mated: list[Pair], other: list[Pair]) -> list[PairScores]:
+def _evidence(pieces: Sequence[TracedSlice], mated: list[Pair], other: list[Pair]) -> list[PairScores]:
     scores = [slice_linkage.text_scores(pieces, mated, other)]
     if all(piece.speech is not None for piece in pieces):
         scores.append(slice_linkage.speech_scores(pieces, mated, other))
@@ -56,7 +56,7 @@ def _evidence(pieces: Sequence[ReleasedSlice], mated: list[Pair], other: list[Pa
     return scores
 
 
-def _trials(pieces: Sequence[ReleasedSlice], mated: list[Pair], other: list[Pair], scores: PairScores) -> Trials:
+def _trials(pieces: Sequence[TracedSlice], mated: list[Pair], other: list[Pair], scores: PairScores) -> Trials:
     strangers: dict[int, list[float]] = {}
     for (first, _), score in zip(other, scores.non_mated, strict=True):
         strangers.setdefault(first, []).append(float(score))
@@ -78,5 +78,5 @@ def _invented(rng: np.random.Generator, told: bool) -> Material:
     for utterance in range(120):
         themes = np.full(4, rng.integers(24)) if told else rng.integers(0, 24, 4)
         for place, (end, begin) in enumerate((themes[:2], themes[2:])):
-            pieces.append(ReleasedSlice(f"begin{begin} next{begin} it is so end{end} tail{end}", utterance, place))
+            pieces.append(TracedSlice(f"begin{begin} next{begin} it is so end{end} tail{end}", utterance, place))
     return Material((), slices=pieces)

@@ -36,7 +36,7 @@ class NotAttributed(Refusal):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Part:
+class CallPart:
     """One utterance of a call. `speaker`: its channel, or a number in one mixed channel."""
 
     stretch: Stretch
@@ -70,7 +70,7 @@ class CallCutter:
 
     def cut(
         self, read: Read, channels: Sequence[int], duration_s: float, text: str, mixed: bool = False
-    ) -> Iterator[Part | RefusedPart]:
+    ) -> Iterator[CallPart | RefusedPart]:
         """In order of time. `mixed`: several people share the one channel."""
         self._read, self._judged = read, {}
         stretches = self._stretches(channels, duration_s)
@@ -88,7 +88,7 @@ class CallCutter:
             elif speaker is None:
                 yield RefusedPart(stretches[index], NotAttributed())
             else:
-                yield Part(stretches[index], outcome, speaker)
+                yield CallPart(stretches[index], outcome, speaker)
 
     def _speech(self, stretch: Stretch) -> Speech:
         assert self._read is not None

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.models.corpus import Refused
-from sottovoce.models.corpus.kaldi import Row
+from sottovoce.models.corpus.kaldi import TableRow
 from sottovoce.models.corpus.kaldi_join import locate
 from sottovoce.models.records import AudioRef, Source
 
@@ -116,7 +116,10 @@ def test_reprs_show_nothing(tools):
             assert "john" not in (repr(row) + repr(chunk)).lower()
 
 
-ROWS = [Row("wav.scp", "r", ("a",), 1), *(Row("segments", "r", (f"u{i}", float(i % 3), None), i) for i in range(6))]
+ROWS = [
+    TableRow("wav.scp", "r", ("a",), 1),
+    *(TableRow("segments", "r", (f"u{i}", float(i % 3), None), i) for i in range(6)),
+]
 
 
 @given(st.permutations(ROWS))

@@ -11,7 +11,7 @@ import soundfile
 
 from sottovoce.models.speech.align.pocketsphinx import PocketSphinx
 from sottovoce.models.speech.audio import Speech, resample
-from sottovoce.models.speech.calls.cut import CallCutter, Part
+from sottovoce.models.speech.calls.cut import CallCutter, CallPart
 
 SPEECH = Path(__file__).resolve().parents[4] / "shared" / "data" / "speech"
 RATE_HZ = 16_000
@@ -50,7 +50,7 @@ def cut(cutter: CallCutter, speech: Speech, text: str) -> list[str | None]:
         return Speech(speech.samples[int(begin_s * RATE_HZ) : int(end_s * RATE_HZ)], RATE_HZ)
 
     parts = cutter.cut(read, [0], speech.duration_s, text)
-    return [part.text if isinstance(part, Part) else None for part in parts]
+    return [part.text if isinstance(part, CallPart) else None for part in parts]
 
 
 def test_a_reader_of_librivox_is_cut_with_the_right_words_and_nothing_else_passes(cutter):

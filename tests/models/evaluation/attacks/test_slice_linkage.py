@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sottovoce.models.evaluation.attacks.slice_linkage import (
-    ReleasedSlice,
+    TracedSlice,
     combined,
     fold_of,
     pairs_of,
@@ -22,13 +22,13 @@ from sottovoce.models.speech.audio import Speech
 STORY = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 
 
-def texts(linked: bool) -> list[ReleasedSlice]:
+def texts(linked: bool) -> list[TracedSlice]:
     """Slices of three words: of one story that always goes on the same way, or of words in any order."""
     rng = np.random.default_rng(0)
     pieces = []
     for utterance in range(60):
         words = STORY if linked else list(rng.choice(STORY, 12))
-        pieces += [ReleasedSlice(" ".join(words[place * 3 : place * 3 + 3]), utterance, place) for place in range(4)]
+        pieces += [TracedSlice(" ".join(words[place * 3 : place * 3 + 3]), utterance, place) for place in range(4)]
     return pieces
 
 
@@ -45,7 +45,7 @@ def test_text_that_goes_on_predictably_is_linked_and_random_words_are_not() -> N
 def test_an_attacker_who_knows_of_dropped_words_looks_behind_the_gap() -> None:
     """In the story the words behind a gap are as certain as the next ones; an attacker who ignores it links little."""
     pieces = [
-        ReleasedSlice(" ".join(STORY[p * 4 : p * 4 + 3]), utterance, p) for utterance in range(60) for p in range(3)
+        TracedSlice(" ".join(STORY[p * 4 : p * 4 + 3]), utterance, p) for utterance in range(60) for p in range(3)
     ]
     mated, other = pairs_of(pieces, np.random.default_rng(1))
     found = {}
@@ -62,7 +62,7 @@ def test_texts_of_another_domain_link_less_than_texts_of_the_same() -> None:
     assert linkability(non_mated.mated, non_mated.non_mated) < 0.3
 
 
-def voices(alike: bool) -> list[ReleasedSlice]:
+def voices(alike: bool) -> list[TracedSlice]:
     """Noise through one filter per utterance, or through the same filter for all."""
     from scipy.signal import lfilter
 
@@ -72,7 +72,7 @@ def voices(alike: bool) -> list[ReleasedSlice]:
         pole = 0.5 if alike else rng.uniform(-0.9, 0.9)
         for place in range(2):
             samples = lfilter([1.0], [1.0, -pole], rng.normal(0, 0.05, 4_000))
-            pieces.append(ReleasedSlice("word", utterance, place, Speech(samples.astype(np.float32), 16_000)))
+            pieces.append(TracedSlice("word", utterance, place, Speech(samples.astype(np.float32), 16_000)))
     return pieces
 
 

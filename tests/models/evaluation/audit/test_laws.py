@@ -9,7 +9,7 @@ import pytest
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.evaluation.audit import TABLE, judge
 from sottovoce.models.evaluation.audit.audit_settings import AuditSettings
-from sottovoce.models.evaluation.audit.material import Gap, KnownText, Material, ReleasedText
+from sottovoce.models.evaluation.audit.material import KnownText, Material, ReleasedText, ReplacedValue
 from sottovoce.models.evaluation.audit.trials import NotApplicable, NotMeasurable, Trials, figures, risk_of
 from sottovoce.models.settings import build, resolve
 
@@ -114,7 +114,7 @@ def test_sentences_that_the_attacker_knows_are_not_what_it_is_praised_for_findin
 
 
 def test_a_value_that_is_common_is_not_the_releases_doing():
-    gaps = [Gap("slu", f"p{n}", (f"any{n % 7}",), (), "london" if n % 10 else "oslo") for n in range(200)]
+    gaps = [ReplacedValue("slu", f"p{n}", (f"any{n % 7}",), (), "london" if n % 10 else "oslo") for n in range(200)]
     found = figures(resolve(TABLE["masked_words"])().outcomes(Material((), gaps=gaps))["slu"])
     assert found.attack.value > 0.85 and found.risk.high < 0.2
 
@@ -132,7 +132,7 @@ def test_an_attack_program_that_fails_is_a_failed_audit_and_tells_nothing_of_the
 
 
 def test_an_attacker_that_is_not_fit_is_a_failed_audit(monkeypatch):
-    attack = "sottovoce.models.evaluation.audit.masked_words.MaskedWords"
+    attack = "sottovoce.models.evaluation.audit.masked_words.MaskedWordsAttack"
     fine = resolve(TABLE["masked_words"])().leaks_nothing(np.random.default_rng(0))
     monkeypatch.setattr(f"{attack}.leaks_by_design", lambda self, rng: fine)
     nothing = Material.without(NotApplicable("nothing"), ())

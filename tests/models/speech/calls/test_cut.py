@@ -9,7 +9,7 @@ from sottovoce.models.records import Word
 from sottovoce.models.speech.align.refusals import AlignmentMismatch
 from sottovoce.models.speech.audio import Speech
 from sottovoce.models.speech.calls.activity import Stretch
-from sottovoce.models.speech.calls.cut import CallCutter, Part
+from sottovoce.models.speech.calls.cut import CallCutter, CallPart
 
 RATE_HZ, WORD_S = 1000, 0.5
 SAID = ["one two three four", "five six", "seven", "eight nine ten eleven", "twelve thirteen"]
@@ -99,4 +99,4 @@ def cut(text: str, recogniser: Mishears) -> list[str | None]:
         return Speech(channels[channel][round(begin_s * RATE_HZ) : round(end_s * RATE_HZ)], RATE_HZ)
 
     parts = Given(Judge(), Locate(), recogniser).cut(read, (0, 1), len(channels[0]) / RATE_HZ, text)
-    return [part.text if isinstance(part, Part) else None for part in parts]
+    return [part.text if isinstance(part, CallPart) else None for part in parts]
