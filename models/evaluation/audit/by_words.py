@@ -151,12 +151,14 @@ def best_guess(scores: np.ndarray, right: np.ndarray, allowed: np.ndarray) -> np
     return (best & right).sum(1) / best.sum(1)
 
 
-def invented_release(rng: np.random.Generator, own_words: Literal["nobody", "person", "dialogue"]) -> Material:
-    """Four dialogues for each of thirty people, two in each of two sinks, of three records each, from the same words; beside
+def invented_release(
+    rng: np.random.Generator, own_words: Literal["nobody", "person", "dialogue"], people: int = 30
+) -> Material:
+    """Four dialogues for each of so many people, two in each of two sinks, of three records each, from the same words; beside
     them, two that only this person, or this dialogue, uses."""
     words = [f"word{number}" for number in range(300)]
     texts = []
-    for person in range(30):
+    for person in range(people):
         for dialogue in range(4):
             owner = {"nobody": None, "person": f"{person}", "dialogue": f"{person}of{dialogue}"}[own_words]
             own = [] if owner is None else [f"this{owner}", f"that{owner}"]

@@ -23,12 +23,17 @@ def risks(attack, material):
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_is_at_chance_where_nothing_leaks_and_near_its_ceiling_where_all_does(name):
     attack = resolve(TABLE[name])()
-    at_chance = [
-        found.risk for seed in range(3) for found in risks(attack, attack.leaks_nothing(np.random.default_rng(seed)))
-    ]
+    by_seed = {
+        seed: [found.risk for found in risks(attack, attack.leaks_nothing(np.random.default_rng(seed)))]
+        for seed in (judge.SEED, judge.SEED + 1, judge.SEED + 2)
+    }
+    # What every audit repeats: an attack that is not fit there closes every gate.
+    assert max(risk.value for risk in by_seed[judge.SEED]) <= judge.FIT_BELOW
+    at_chance = [risk for drawn in by_seed.values() for risk in drawn]
     assert np.mean([risk.value for risk in at_chance]) < 0.08  # the best of several scores is a little above
     assert sum(risk.low <= 0 for risk in at_chance) >= 0.6 * len(at_chance)  # an interval of 95 % misses now and then
-    told = risks(attack, attack.leaks_by_design(np.random.default_rng(0)))
+    told = risks(attack, attack.leaks_by_design(np.random.default_rng(judge.SEED)))
+    assert min(found.risk.value for found in told) >= judge.FIT_ABOVE
     assert told and all(found.risk.low > 0.6 for found in told)
 
 
