@@ -30,7 +30,9 @@ pytestmark = pytest.mark.slow
 COUNT = 24
 WORDS = {"call": "phone", "play": "music", "stop": "other"}
 # More than the run has: with fewer, one shard and these could be as many as the run by chance.
-RAW = [{"id": f"{number:032x}", "text": f"stop 0{number}", "intent": "other", "slots": []} for number in range(COUNT + 1)]
+RAW = [
+    {"id": f"{number:032x}", "text": f"stop 0{number}", "intent": "other", "slots": []} for number in range(COUNT + 1)
+]
 TRAIN = {
     "model": {"use": "clc", "hidden": 8, "word_size": 8, "buckets": 64, "filters": 4, "character_size": 4},
     "mode": "sound",

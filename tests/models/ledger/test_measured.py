@@ -38,6 +38,6 @@ def test_a_voice_with_other_settings_has_other_figures_or_none():
 def test_recall_comes_with_the_detector_that_it_was_measured_of():
     entry = Spec("detect", "default", ()).make().ledger()
     found = figures_of(open_book("run-0", "now", [entry], ()), {})
-    assert any(figure.on.startswith("slurp test") and "97.2%" in figure.figure for figure in found)
+    assert any(figure.on.startswith("slurp test") and "97.1%" in figure.figure for figure in found)
     assert all(figure.source.startswith("sottovoce evaluate detect") for figure in found)
     assert figures_of(open_book("run-0", "now", [Spec("detect", "rules", ()).make().ledger()], ()), {}) == []
