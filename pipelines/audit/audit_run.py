@@ -76,8 +76,9 @@ def audit(request: AuditRequest, folder: RunFolder, told: Callable[[str], None] 
     told("reading the run")
     material, sampled = gather(request, folder, run)
     if request.training is not None:
-        told("training a model to be measured")
-        material = dataclasses.replace(material, training=_training(request.training, settings, folder, run))
+        told("training models to be measured")
+        training, membership = _trainings(request.training, settings, folder, run)
+        material = dataclasses.replace(material, training=training, membership=membership)
     results, fitness = attacked(material, settings, told)
     reasons = reasons_not_held(results, settings.unmeasured)
     content = {
@@ -158,10 +159,10 @@ def _with_corpus(request: AuditRequest, sample: Sample, secret: Secret, corpus: 
     return parts
 
 
-def _training(config: str, settings: AuditSettings, folder: RunFolder, run: CommittedRun) -> Any:
-    from sottovoce.pipelines.audit.measuring_training import trained_canaries  # waits for torch
+def _trainings(config: str, settings: AuditSettings, folder: RunFolder, run: CommittedRun) -> tuple[Any, Any]:
+    from sottovoce.pipelines.audit.measuring_training import measuring_trainings  # waits for torch
 
-    return trained_canaries(folder.uri, run.digest, config, settings.trained_canaries)
+    return measuring_trainings(folder.uri, run.digest, config, settings)
 
 
 def _canaries(folder: RunFolder, asked: int | float) -> Any:

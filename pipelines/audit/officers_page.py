@@ -74,9 +74,13 @@ def _cells(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _of_a_model(audit: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """What a training gave away that was made to be measured."""
-    rows = [row for row in audit["results"] if row["attack"] == "canaries_in_training" and "risk" in row]
-    return {f"canaries in training: {name}": {"value": value} for row in rows for name, value in row["more"].items()}
+    """What trainings gave away that were made to be measured."""
+    rows = [row for row in audit["results"] if row["where"] == "model" and "risk" in row]
+    return {
+        f"{row['attack'].replace('_', ' ')}: {name}": {"value": value}
+        for row in rows
+        for name, value in row["more"].items()
+    }
 
 
 def _identifiers(audit: Mapping[str, Any], ledger: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:

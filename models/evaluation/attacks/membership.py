@@ -43,10 +43,14 @@ def shadow_attack(
 
 
 def lira_attack(target: np.ndarray, member: np.ndarray, shadows: np.ndarray, seen: np.ndarray) -> MembershipAttack:
-    """`target` [sentences] log odds by the model under attack, `shadows` [models, sentences] by the shadow models.
+    """`member` tells whether the model under attack was trained on the sentence."""
+    scores = lira_scores(target, shadows, seen)
+    return judge(scores[member], scores[~member])
 
-    `member` and `seen` tell, in the same shapes, whether the sentence was trained on. Deviations are pooled over
-    sentences, as is advised where shadow models are few.
+
+def lira_scores(target: np.ndarray, shadows: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """`target` [sentences] log odds by the model under attack, `shadows` [models, sentences] by the shadow models, `seen`
+    whether these were trained on it. Deviations are pooled over sentences, as is advised where shadow models are few.
     """
     if not (seen.any(0) & ~seen.all(0)).all():
         raise SettingsError(["lira: every sentence must be seen by some shadow models and not by others"])
@@ -57,8 +61,7 @@ def lira_attack(target: np.ndarray, member: np.ndarray, shadows: np.ndarray, see
     spreads = [
         np.sqrt((residual[part] ** 2).sum() / free) + 1e-9 for part, free in zip((seen, ~seen), freedom, strict=True)
     ]
-    scores = stats.norm.logpdf(target, inside, spreads[0]) - stats.norm.logpdf(target, outside, spreads[1])
-    return judge(scores[member], scores[~member])
+    return stats.norm.logpdf(target, inside, spreads[0]) - stats.norm.logpdf(target, outside, spreads[1])
 
 
 def judge(members: np.ndarray, others: np.ndarray) -> MembershipAttack:
@@ -85,7 +88,10 @@ def _auc(members: np.ndarray, others: np.ndarray) -> Estimate:
 
 
 def _hits(members: np.ndarray, others: np.ndarray, false_alarms: float) -> Estimate:
-    """Share of members above the score that at most this share of the others exceeds (Clopper and Pearson's interval)."""
-    allowed = int(np.floor(false_alarms * len(others)))
-    threshold = np.sort(others)[::-1][allowed]
-    return share(int((members > threshold).sum()), len(members))
+    """Share of members above that threshold (Clopper and Pearson's interval)."""
+    return share(int((members > threshold_at(others, false_alarms)).sum()), len(members))
+
+
+def threshold_at(others: np.ndarray, false_alarms: float) -> float:
+    """The score that at most this share of the others exceeds."""
+    return float(np.sort(others)[::-1][int(np.floor(false_alarms * len(others)))])

@@ -35,6 +35,7 @@ TABLE = {
     "traits_by_words": "sottovoce.models.evaluation.audit.traits:TraitsByWords",
     "traits_by_voice": "sottovoce.models.evaluation.audit.traits:TraitsByVoice",
     "canaries_in_training": "sottovoce.models.evaluation.audit.trained_canaries:CanariesInTraining",
+    "membership": "sottovoce.models.evaluation.audit.membership:MembersOfTraining",
 }
 
 # The three criteria of Opinion 05/2014 of the Article 29 Working Party on anonymisation techniques.

@@ -16,7 +16,8 @@ class AuditSettings:
 
     `unmeasured`: what is made of an attack that could not be measured. `records` are sampled, person by person, unless the
     audit is a full one. `canaries` go through a run that an audit follows: a share of its records, or so many people; 0: none.
-    `trained_canaries` are those of a measuring training (`--training`), of which half are trained on.
+    `trained_canaries` are those of a measuring training (`--training`), of which half are trained on; `shadow_models` tell members
+    from others beside one more, each on half of the rows (0: none).
     `readers` compare texts, `encoders` listen to voices; those that a package is missing for are left out, and named.
     """
 
@@ -27,6 +28,7 @@ class AuditSettings:
     speakers: int = 40
     canaries: int | float = 0.01
     trained_canaries: int = 400
+    shadow_models: int = 8
     readers: tuple[str, ...] = ("tfidf", "stylometry")
     encoders: tuple[str, ...] = ("ge2e", "wespeaker", "eres2net", "prosody")
 
@@ -46,6 +48,7 @@ class AuditSettings:
                 min(self.records, self.speakers, self.trained_canaries) >= 1,
                 "records, speakers, trained_canaries: must be at least 1",
             ),
+            (self.shadow_models >= 0 and self.shadow_models % 2 == 0, "shadow_models: 0 or an even number"),
         )
 
     def allowed(self, attack: str) -> float:

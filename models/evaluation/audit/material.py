@@ -76,6 +76,18 @@ class TrainedCanaries(_Hidden):
     delta: float
 
 
+@dataclass(frozen=True, repr=False)
+class Membership(_Hidden):
+    """What a model says of rows, half of which it was trained on, and what shadow models [models, rows] say of them; `seen` tells
+    which of these were trained on a row. `unit` [rows]: whose row it is, where units go in or out as a whole."""
+
+    target: np.ndarray
+    member: np.ndarray
+    shadows: np.ndarray
+    seen: np.ndarray
+    unit: np.ndarray
+
+
 Missing = NotMeasurable | NotApplicable
 Evidence = Mapping[str, Any]  # of canaries: what `pipelines/audit/planted.py` found, in counts and yes or no
 NEEDS_CORPUS = NotMeasurable("the corpus (--input)")
@@ -99,6 +111,7 @@ class Material(_Hidden):
     canaries: Evidence | Missing = NEEDS_CANARIES
     named: bool = False  # whether it is known that the corpus tells its speakers apart
     training: TrainedCanaries | Missing = NO_TRAINING
+    membership: Membership | Missing = NO_TRAINING
     traits: Traits | Missing = NO_TRAITS
     # what each row of `voices` says: in clear where the attacker knows it, else as released
     voice_texts: Sequence[str] = ()
@@ -108,4 +121,4 @@ class Material(_Hidden):
     @classmethod
     def without(cls, why: Missing, sinks: tuple[str, ...]) -> Material:
         """Of a run that no attack can be tried on."""
-        return cls(why, why, why, why, why, sinks, why, training=why, traits=why)
+        return cls(why, why, why, why, why, sinks, why, training=why, membership=why, traits=why)

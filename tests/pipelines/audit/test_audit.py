@@ -176,6 +176,8 @@ def test_a_training_that_is_asked_about_is_measured_beside_what_is_proved(made, 
         "--set",
         "audit.trained_canaries=100",
         "--set",
+        "audit.shadow_models=2",
+        "--set",
         "audit.unmeasured=allow",
     )
     done = audited(made, run, *flags, "--json")
@@ -184,5 +186,7 @@ def test_a_training_that_is_asked_about_is_measured_beside_what_is_proved(made, 
     (row,) = [row for row in content["results"] if row["attack"] == "canaries_in_training"]
     assert row["verdict"] == "held" and row["trials"] == 100
     assert 0 <= row["more"]["epsilon, measured, at least"] <= row["more"]["epsilon, proved"] <= 1.001
+    (row,) = [row for row in content["results"] if row["attack"] == "membership"]
+    assert row["verdict"] in ("held", "not measurable")
     page = (private_of(run) / "audit.html").read_text()
     assert "canaries_in_training" in page and "epsilon, measured, at least" in page

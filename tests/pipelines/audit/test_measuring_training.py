@@ -1,12 +1,15 @@
 """A training with canaries: found where nothing protects them, not where noise does, and a training whose noise is missing is
 told by its own claim. Whether a canary is in changes nothing but the batches it was drawn for."""
 
+import dataclasses
 import json
 
 import numpy as np
 import pytest
 
+from sottovoce.models.evaluation.audit.audit_settings import AuditSettings
 from sottovoce.models.evaluation.audit.material import Material
+from sottovoce.models.evaluation.audit.membership import MembersOfTraining
 from sottovoce.models.evaluation.audit.trained_canaries import CanariesInTraining
 from sottovoce.models.evaluation.audit.trials import NotMeasurable, figures
 from sottovoce.models.randomness import Secret
@@ -21,21 +24,44 @@ MODEL = {"use": "clc", "hidden": 16, "layers": 1, "word_size": 16, "buckets": 10
 KEY = Secret(bytes(range(32)))
 
 
-def measured(tmp_path, monkeypatch, **settings):
-    monkeypatch.setattr(measuring_training, "NEVER", 100)
+def prepared_rows(tmp_path, count, **settings):
     texts = [("play", "jazz"), ("play", "rock"), ("book", "table"), ("book", "room")]
     rows = [
         {"tokens": [verb, thing, f"now{n % 5}"], "tags": ["O", "B-what", "O"], "intent": verb}
-        for n, (verb, thing) in enumerate(texts * 15)
+        for n, (verb, thing) in enumerate(texts * (count // 4))
     ]
     data = tmp_path / "data.jsonl"
     data.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    common = {"epochs": 20, "batch_size": 40, "learning_rate": 2e-2, "unit": "example", "device": "cpu"}
-    trained = TrainSettings(model=MODEL, validation_share=0.0, **common, **settings)
-    prepared = prepare(str(data), trained, KEY)
-    found = measuring_training.measured(prepared, prepared.settings, KEY, 160)
+    common = {"batch_size": 40, "learning_rate": 2e-2, "unit": "example", "device": "cpu", "validation_share": 0.0}
+    return prepare(str(data), TrainSettings(model=MODEL, **common, **settings), KEY)
+
+
+def measured(tmp_path, monkeypatch, **settings):
+    monkeypatch.setattr(measuring_training, "NEVER", 100)
+    prepared = prepared_rows(tmp_path, 60, epochs=20, **settings)
+    found = measuring_training.trained_canaries(prepared, prepared.settings, KEY, 160)
     (outcome,) = CanariesInTraining().outcomes(Material((), training=found)).values()
     return outcome
+
+
+def told(tmp_path, **settings):
+    """Rows of whom nobody has the intent of the others: what is learnt of one is learnt of no other."""
+    prepared = prepared_rows(tmp_path, 400, epochs=12, **settings)
+    draw = np.random.default_rng(0)
+    task = task_of("slu")
+    prepared = dataclasses.replace(prepared, train=[task.canary(prepared.train, draw) for _ in prepared.train])
+    found = measuring_training.membership(prepared, prepared.settings, KEY, 4)
+    assert found.seen.sum(0).tolist() == [2] * 400 and found.member.sum() == 200
+    (outcome,) = MembersOfTraining().outcomes(Material((), membership=found)).values()
+    return figures(outcome)
+
+
+@pytest.mark.slow
+def test_members_are_told_at_few_false_alarms_where_nothing_protects_them_and_not_where_noise_does(tmp_path):
+    plain = told(tmp_path, mode="plain")
+    assert plain.risk.low > 0.2 and plain.control.value <= 0.01 and plain.more["AUC"] > 0.8
+    private = told(tmp_path, mode="per_example", target_epsilon=0.5)
+    assert private.risk.high < 0.1 and 0.4 < private.more["AUC"] < 0.6
 
 
 @pytest.mark.slow
@@ -87,8 +113,13 @@ def test_a_canary_of_a_task_is_an_example_of_it(name):
 
 def test_what_cannot_be_measured_says_what_it_needs(tmp_path):
     config = tmp_path / "train.yaml"
-    config.write_text("{task: lm, model: counts, z0: 1.0, mode: per_example}")
-    assert isinstance(measuring_training.trained_canaries("gs://b/r", "", str(config), 10), NotMeasurable)
-    assert "n-grams" in measuring_training.trained_canaries(str(tmp_path), "", str(config), 10).needs
-    config.write_text("{mode: sound, z0: 1.0, alpha: noisy_release, alpha_z: 1.0}")
-    assert "alpha" in measuring_training.trained_canaries(str(tmp_path), "", str(config), 10).needs
+
+    def needs(settings: str, run: str) -> str:
+        config.write_text(settings)
+        canaries, members = measuring_training.measuring_trainings(run, "", str(config), AuditSettings())
+        assert canaries == members and isinstance(canaries, NotMeasurable)
+        return canaries.needs
+
+    counts = "{task: lm, model: counts, z0: 1.0, mode: per_example}"
+    assert "on this machine" in needs(counts, "gs://b/r") and "n-grams" in needs(counts, str(tmp_path))
+    assert "alpha" in needs("{mode: sound, z0: 1.0, alpha: noisy_release, alpha_z: 1.0}", str(tmp_path))

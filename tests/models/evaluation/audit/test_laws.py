@@ -58,6 +58,7 @@ def test_a_few_people_are_not_measurable_and_the_least_number_is_said(name):
         whole.canaries if isinstance(whole.canaries, NotMeasurable) else _few_canaries(whole.canaries),
         traits=whole.traits if isinstance(whole.traits, NotApplicable) else _few_traits(whole.traits),
         training=whole.training if isinstance(whole.training, NotApplicable) else _few_trained(whole.training),
+        membership=whole.membership if isinstance(whole.membership, NotApplicable) else _few_rows(whole.membership),
     )
     found = attack.outcomes(part).values()
     assert found and all(isinstance(one, NotMeasurable) and "at least 20" in one.needs for one in found)
@@ -69,6 +70,10 @@ def _few_traits(traits):
 
 def _few_trained(canaries):
     return dataclasses.replace(canaries, scores=canaries.scores[:3], included=canaries.included[:3])
+
+
+def _few_rows(members):
+    return dataclasses.replace(members, member=members.member[:3], unit=members.unit[:3])
 
 
 def _few_canaries(evidence):
