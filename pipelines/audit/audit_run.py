@@ -10,6 +10,7 @@ import dataclasses
 import datetime
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +37,7 @@ from sottovoce.pipelines.local.read_locally import read_utterances
 from sottovoce.pipelines.sanitize.job_file import JobFile, read_job
 from sottovoce.pipelines.sanitize.run_files import open_committed
 from sottovoce.pipelines.sanitize.run_folder import RunFolder, read_json, remove_tree, write_json
+from sottovoce.pipelines.training.marker import one_at_a_time
 from sottovoce.transforms.read.corpus import open_corpus
 from sottovoce.transforms.write.shards import write_then_rename
 
@@ -70,8 +72,9 @@ def audit(request: AuditRequest, folder: RunFolder, told: Callable[[str], None] 
     began = time.monotonic()
     run = open_committed(folder.uri)
     run.verify()
-    others = _others(folder, run.digest)
-    remove_tree(folder.places.audit)
+    with no_start_meanwhile(folder):
+        others = _others(folder, run.digest)
+        remove_tree(folder.places.audit)
     settings = request.job.sections["audit"]
     told("reading the run")
     material, sampled = gather(request, folder, run)
@@ -100,6 +103,11 @@ def audit(request: AuditRequest, folder: RunFolder, told: Callable[[str], None] 
     written = page(content, from_json(run.read("ledger.json").decode()))
     write_then_rename(folder.places.audit_page, lambda file: file.write(written.encode()), private=True)
     return content
+
+
+def no_start_meanwhile(folder: RunFolder) -> AbstractContextManager[None]:
+    """While an audit is taken away or changed, no training starts on its word. Where there is no lock, the start looks twice."""
+    return nullcontext() if "://" in folder.uri else one_at_a_time(folder)
 
 
 def _others(folder: RunFolder, commit: str) -> dict[str, Any]:

@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from apache_beam.io.filesystems import FileSystems
 
+    from sottovoce.pipelines.audit.audit_run import no_start_meanwhile
     from sottovoce.pipelines.audit.challenge import as_result, judged, read_scores
     from sottovoce.pipelines.sanitize.run_files import open_committed
     from sottovoce.pipelines.sanitize.run_folder import open_run, read_json, write_json
@@ -38,10 +39,11 @@ def run(args: argparse.Namespace) -> int:
     print(f"  right person named {found.attack.value:.3f}, by chance {found.control.value:.3f}")
     print(f"  risk {found.risk.value:.3f} ({found.risk.low:.3f} to {found.risk.high:.3f})")
     print(f"  EER {100 * rate.value:.1f} % ({100 * rate.low:.1f} to {100 * rate.high:.1f})")
-    audit = read_audit(folder, commit)
-    if not audit:
-        print("the run has no audit to write it into; make it with `sottovoce audit`, and give this command again")
-        return 0
-    write_json(folder.places.audit, audit | {"others": audit.get("others", {}) | {args.name: as_result(found)}})
+    with no_start_meanwhile(folder):  # nor an audit that begins: what it takes away is not to be put back
+        audit = read_audit(folder, commit)
+        if not audit:
+            print("the run has no audit to write it into; make it with `sottovoce audit`, and give this command again")
+            return 0
+        write_json(folder.places.audit, audit | {"others": audit.get("others", {}) | {args.name: as_result(found)}})
     print(f"written into {folder.places.audit}")
     return 0

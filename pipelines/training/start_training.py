@@ -44,7 +44,10 @@ class Started:
 
 def start_training(run_uri: str, order: TrainingOrder, retry: bool = False, secret: Secret | None = None) -> Started:
     """The job of the run, made now or before; `retry` starts again after a job that ended badly, or whose records were
-    erased since. With the secret, the audit must have been written by whoever has it."""
+    erased since. With the secret, the audit must have been written by whoever has it.
+
+    What is submitted was opened by the audit that stands: one that begins meanwhile waits for the lock, and an intent that a
+    crash has left is judged again, since the run may have been attacked again since."""
     folder = open_run(run_uri)
     run = open_committed(folder.uri)
     with one_at_a_time(folder):
@@ -53,6 +56,10 @@ def start_training(run_uri: str, order: TrainingOrder, retry: bool = False, secr
         if marker is None or (retry and _may_retry(marker)):
             audit = read_audit(folder, run.digest, secret)
             marker = _decide(folder, run, order, marker, audit)
+            if read_audit(folder, run.digest, secret) != audit:  # in a bucket, which has no lock
+                raise GateClosed(f"{run.run_id}: its audit is being made anew; nothing was started")
+        elif marker.state == "intent":
+            judge(run, order.plan.gate, read_audit(folder, run.digest, secret), order.private, order.sink)
         if marker.state == "submitted":
             return Started(marker, already=True)
         return Started(_submit(folder, marker), already=False)

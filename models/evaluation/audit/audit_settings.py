@@ -16,8 +16,8 @@ class AuditSettings:
 
     `unmeasured`: what is made of an attack that could not be measured. `records` are sampled, person by person, unless the
     audit is a full one. `canaries` go through a run that an audit follows: a share of its records, or so many people; 0: none.
-    `trained_canaries` are those of a measuring training (`--training`), of which half are trained on; `shadow_models` tell members
-    from others beside one more, each on half of the rows (0: none).
+    `trained_canaries` are those of a measuring training (`--training`), of which half are trained on; `shadow_models`, each
+    trained on half of the rows, tell members from others (0: none).
     `readers` compare texts, `encoders` listen to voices; those that a package is missing for are left out, and named.
     """
 
