@@ -13,6 +13,8 @@ from typing import Any
 
 from sottovoce.models.settings import require
 
+AUDIT_NOT_ASKED = "audit: not asked (audit)"  # as a decision notes it
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -101,7 +103,7 @@ class Gate:
 
     def _judge_audit(self, audit: Mapping[str, Any]) -> Iterator[Check]:
         if not self.audit:
-            yield Check("audit", None, "not asked (audit)")
+            yield Check("audit", None, AUDIT_NOT_ASKED.removeprefix("audit: "))
         elif not audit:
             yield Check(
                 "audit",

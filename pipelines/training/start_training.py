@@ -18,7 +18,7 @@ from sottovoce.models.errors import RunError
 from sottovoce.models.evaluation.audit.judge import audit_seal, contradictions
 from sottovoce.models.launch import TrainingJob
 from sottovoce.models.ledger.book import from_json
-from sottovoce.models.ledger.gate import Check, Gate
+from sottovoce.models.ledger.gate import AUDIT_NOT_ASKED, Check, Gate
 from sottovoce.models.randomness import Secret
 from sottovoce.models.runs.committed_run import CommittedRun
 from sottovoce.pipelines.sanitize.run_files import open_committed
@@ -59,7 +59,7 @@ def start_training(run_uri: str, order: TrainingOrder, retry: bool = False, secr
             if read_audit(folder, run.digest, secret) != audit:  # in a bucket, which has no lock
                 raise GateClosed(f"{run.run_id}: its audit is being made anew; nothing was started")
         elif marker.state == "intent":
-            judge(run, order.plan.gate, read_audit(folder, run.digest, secret), order.private, order.sink)
+            _check_still_held(marker, read_audit(folder, run.digest, secret))
         if marker.state == "submitted":
             return Started(marker, already=True)
         return Started(_submit(folder, marker), already=False)
@@ -72,6 +72,13 @@ def _check_sink(marker: Marker | None, order: TrainingOrder, run_uri: str) -> No
             f"{run_uri}: its training was started for the sink {marker.sink}, and train.yaml asks for {order.sink}; "
             f"train that one with: sottovoce train --data {run_uri} --config TRAIN.yaml --out DIR"
         )
+
+
+def _check_still_held(marker: Marker, audit: dict[str, Any]) -> None:
+    """Of a decision that was not submitted yet: what it asked of the run is asked of the audit that stands now."""
+    asked = not any(line.startswith(AUDIT_NOT_ASKED) for line in marker.gate)
+    if asked and audit.get("held") is not True:
+        raise GateClosed(f"{marker.run_id}: was attacked again since its training was decided on, and did not hold")
 
 
 def _decide(

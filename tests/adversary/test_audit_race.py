@@ -137,8 +137,8 @@ def test_a_decision_that_a_crash_left_is_judged_by_the_audit_that_stands_now(rac
     race.attack_again()
     race.start()
     assert race.jobs == [], "decided before the run was attacked again"
-    no_second_judge = {"sottovoce.pipelines.training.start_training:judge": lambda *_: []}
-    with weakened("judging an intent again", no_second_judge):
+    believed = {"sottovoce.pipelines.training.start_training:_check_still_held": lambda *_: None}
+    with weakened("looking again", believed):
         race.start()
     assert race.jobs == [False]
     held(race.run)

@@ -58,7 +58,7 @@ def _named(found: Membership) -> Trials:
 
 
 def _invented(rng: np.random.Generator, told: bool) -> Material:
-    """600 rows, some easy and some hard, by nine models: each is surer of what it was trained on by six deviations, or by none."""
+    """600 rows, easy and hard ones, by nine models: each is surer by six deviations of what it was trained on, or by none."""
     rows, models = 600, 8
     hardness, halves = rng.normal(0, 3, rows), [rng.permutation(rows) < rows // 2 for _ in range(models // 2)]
     member = rng.permutation(rows) < rows // 2
