@@ -11,6 +11,8 @@ from sottovoce.models.errors import CorpusError, SettingsError
 
 EXAMPLES = """\
   sottovoce evaluate exposure --json                          # cases whose answers are known
+  sottovoce evaluate exposure --embeddings lines.jsonl        # what word vectors change; some minutes
+  sottovoce evaluate exposure --embeddings lines.jsonl --vectors glove.6B.50d.txt --epochs 20
   sottovoce evaluate exposure --model out/trained/RUN/model --inserted canaries.txt --candidates codes.txt --control others.txt
 
 A line a text. `--inserted` were in the training data; `--candidates` are lines of the same form that could have been there in
@@ -24,10 +26,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--inserted", metavar="FILE", help="lines that it was trained on")
     parser.add_argument("--candidates", metavar="FILE", help="lines of the same form that it was not trained on")
     parser.add_argument("--control", metavar="FILE", help="lines that it was not trained on, to compare with")
+    parser.add_argument(
+        "--embeddings",
+        metavar="FILE",
+        help="train models on these JSON lines with `text`, by several kinds of word vectors",
+    )
+    parser.add_argument(
+        "--vectors", nargs="+", default=[], metavar="FILE", help="with --embeddings: word vectors, as GloVe's files are"
+    )
+    for flag, default, of in (("epochs", 10, "of each training"), ("times", 4, "each secret is put in"),
+                              ("seeds", 3, "trainings, with other secrets, of each row")):  # fmt: skip
+        parser.add_argument(f"--{flag}", type=int, default=default, help=f"with --embeddings: {of} ({default})")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.embeddings:
+        return _compared(args)
     given = {"--model": args.model, "--inserted": args.inserted, "--candidates": args.candidates}
     if not any([*given.values(), args.control]):
         from sottovoce.models.evaluation.known_answers.exposures import known_exposures
@@ -36,6 +51,27 @@ def run(args: argparse.Namespace) -> int:
     if missing := [flag for flag, value in given.items() if not value]:
         raise SettingsError([f"{flag}: missing; needed to measure a model" for flag in missing])
     return _show(_measured(args), args.json)
+
+
+def _compared(args: argparse.Namespace) -> int:
+    import tempfile
+
+    from sottovoce.pipelines.studies.measure_embeddings import EmbeddingStudy, measure
+
+    if min(args.epochs, args.times, args.seeds) < 1:
+        raise SettingsError(["--epochs, --times, --seeds: must be at least 1"])
+    study = EmbeddingStudy(Path(args.embeddings), tuple(args.vectors), args.times, args.epochs, seeds=args.seeds)
+    with tempfile.TemporaryDirectory() as folder:
+        rows = measure(study, Path(folder))
+        if args.json:
+            print(json.dumps(list(rows), indent=2))
+            return 0
+        for number, row in enumerate(rows):
+            if not number:
+                print(f"{'vectors':<14}{'mode':<9}{'perplexity':>10}" + "".join(f"{name:>24}" for name in row["bits"]))
+            bits = "".join(f"{v['value']:>10.1f} ({v['low']:.1f} to {v['high']:.1f})" for v in row["bits"].values())
+            print(f"{row['vectors']:<14}{row['mode']:<9}{row['perplexity']:>10.1f}{bits}", flush=True)
+    return 0
 
 
 def _measured(args: argparse.Namespace) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from sottovoce.models.training.privacy.card import as_page, published
 from sottovoce.models.training.tasks import task_of
 from sottovoce.models.training.tasks.task import Task
 
-BESIDE = ("pretrained", "vocabulary")  # options of a model that name files, which are exported with it
+BESIDE = ("pretrained", "vocabulary", "vectors")  # options of a model that name files, which are exported with it
 
 
 @dataclass(frozen=True)

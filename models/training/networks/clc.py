@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ from sottovoce.models.training.examples import Labels
 from sottovoce.models.training.networks.lstm import BiLstm
 from sottovoce.models.training.networks.member import Member
 from sottovoce.models.training.networks.network import IntentSlotNetwork
-from sottovoce.models.training.networks.words import UNKNOWN, bucket_of, bytes_of, read_vectors
+from sottovoce.models.training.networks.words import UNKNOWN, bucket_of, bytes_of, keep_vectors, read_vectors
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,9 @@ class Clc(Member):
         else:
             words = nn.Embedding(self.buckets, self.word_size)
         return IntentSlotNetwork(ClcReader(self, words), 2 * self.hidden, labels)
+
+    def keep_beside(self, network: nn.Module, folder: Path) -> dict[str, Any]:
+        return keep_vectors(self.vectors, folder)
 
 
 @dataclass(frozen=True)

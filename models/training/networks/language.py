@@ -26,6 +26,8 @@ from sottovoce.models.training.networks.vocabulary import (
     Vocabulary,
     vocabulary_of,
 )
+from sottovoce.models.training.networks.words import UNKNOWN as OTHERS
+from sottovoce.models.training.networks.words import keep_vectors, read_vectors
 
 
 class LanguageNetwork(nn.Module):
@@ -47,13 +49,15 @@ class LanguageNetwork(nn.Module):
 
 @dataclass(frozen=True)
 class LstmModel(Member):
-    """`vocabulary`: words, pieces, or a file of public words; `size` of them."""
+    """`vocabulary`: words, pieces, or a file of public words; `size` of them. `vectors` is a text file of public word vectors,
+    which stay as they are; without it vectors of `word_size` are learned."""
 
     task: ClassVar[str] = "lm"
 
     hidden: int = 256
     layers: int = 1
     word_size: int = 128
+    vectors: str | None = None
     vocabulary: str = WORDS
     size: int = 8000
     longest: int = 64
@@ -70,20 +74,27 @@ class LstmModel(Member):
         return vocabulary_of(self.vocabulary, self.size)
 
     def network(self, schema: Any) -> LanguageNetwork:
-        return _Lstm(self, len(self.words()))
+        return _Lstm(self, self._embedding())
+
+    def _embedding(self) -> nn.Embedding:
+        names = self.words().names
+        if self.vectors is None:
+            return nn.Embedding(len(names), self.word_size)
+        index, rows = read_vectors(self.vectors)
+        return nn.Embedding.from_pretrained(torch.from_numpy(rows[[index.get(name, OTHERS) for name in names]]))
 
     def keep_beside(self, network: Any, folder: Path) -> dict[str, Any]:
-        return keep_vocabulary(self.vocabulary, folder)
+        return keep_vocabulary(self.vocabulary, folder) | keep_vectors(self.vectors, folder)
 
 
 class _Lstm(LanguageNetwork):
-    def __init__(self, options: LstmModel, words: int):
+    def __init__(self, options: LstmModel, embed: nn.Embedding):
         super().__init__()
-        self.embed = nn.Embedding(words, options.word_size)
-        sizes = [options.word_size] + [options.hidden] * (options.layers - 1)
+        self.embed = embed
+        sizes = [embed.embedding_dim] + [options.hidden] * (options.layers - 1)
         self.lstms = nn.ModuleList(Lstm(size, options.hidden) for size in sizes)
         self.dropout = nn.Dropout(options.dropout)
-        self.head = nn.Linear(options.hidden, words)
+        self.head = nn.Linear(options.hidden, embed.num_embeddings)
 
     def scores(self, batch: NamedBatch) -> Tensor:
         states = self.dropout(self.embed(batch["inputs"]))

@@ -16,6 +16,7 @@ from sottovoce.models.errors import CorpusError
 
 PADDING, UNKNOWN = 0, 1
 WORD_BYTES = 16
+VECTORS = "vectors.txt"
 
 
 @lru_cache(maxsize=200_000)
@@ -30,6 +31,14 @@ def bytes_of(word: str) -> tuple[int, ...]:
     """The first 16 bytes, each plus one: 0 is padding."""
     encoded = word.encode("utf-8", "surrogatepass")[:WORD_BYTES]
     return tuple(byte + 1 for byte in encoded) + (PADDING,) * (WORD_BYTES - len(encoded))
+
+
+def keep_vectors(path: str | None, folder: Path) -> dict[str, str]:
+    """Public vectors go with the exported weights: what is needed to build the model again."""
+    if path is None:
+        return {}
+    (folder / VECTORS).write_bytes(Path(path).read_bytes())
+    return {"vectors": VECTORS}
 
 
 def read_vectors(path: str | Path) -> tuple[dict[str, int], np.ndarray]:
