@@ -60,9 +60,10 @@ def whole(file: CorpusFile) -> Chunk:
 
 def _lines(stream: BinaryIO, begin: int, end: int, number: int) -> Iterator[Line]:
     held, line_begin, at = b"", begin, begin
+    read = stream.read1 if end == TO_THE_END else stream.read  # `read` would lose what comes before the tear
     while at < end:
         try:
-            block = stream.read(min(BLOCK_BYTES, end - at))
+            block = read(min(BLOCK_BYTES, end - at))
         except FAULTS:
             yield Line(number, line_begin, at, None, torn=True)
             return
@@ -132,13 +133,17 @@ def reading(file: CorpusFile, open_file: OpenFile) -> Iterator[BinaryIO]:
 
 
 def sample_of(file: CorpusFile, open_file: OpenFile, size: int) -> tuple[bytes, float]:
-    """The first bytes of the content, and about what share of the file they are; nothing of one that is broken."""
+    """The first bytes of the content, and about what share of the file they are; of one that is broken, what comes before."""
     with open_file(file.uri) as stream:
         opener = next((opener for suffix, opener in OPENERS.items() if file.name.endswith(suffix)), None)
+        sample = b""
         try:
-            sample = stream.read(size) if opener is None else opener(stream).read(size)
+            content = stream if opener is None else opener(stream)
+            read = content.read if opener is None else content.read1
+            while block := read(size - len(sample)):
+                sample += block
         except (*FAULTS, OSError):
-            return b"", 1.0
+            pass
         if opener is None or len(sample) < size:
             return sample, len(sample) / file.size if opener is None and file.size else 1.0
         return sample, min(1.0, stream.tell() / file.size)

@@ -25,6 +25,7 @@ from sottovoce.models.speech.voice.builder.examples import Heard
 from sottovoce.models.speech.voice.builder.heard_file import SUFFIX, read_heard, write_heard
 from sottovoce.models.tally import Tally
 from sottovoce.pipelines.remote.beam_options import beam_options
+from sottovoce.pipelines.remote.own_workers import only_own_workers
 from sottovoce.pipelines.studies.speech_study import TALLIES, reasons_in, speech_job
 from sottovoce.transforms.engine.job import AudioSettings
 from sottovoce.transforms.speech.hear_voices import HearVoices
@@ -64,7 +65,8 @@ def hear(utterances: Sequence[Utterance], hearing: Hearing) -> Counter[str]:
     for file in (*hearing.folder.glob(f"*{SUFFIX}"), *hearing.folder.glob(f"{TALLIES}*")):
         file.unlink()  # of an earlier hearing; whatever else lies in a folder that somebody named is theirs
     batches = [utterances[at : at + BATCH] for at in range(0, len(utterances), BATCH)]
-    with beam.Pipeline(options=beam_options("direct", hearing.workers, hearing.beam_arguments)) as pipeline:
+    options = beam_options("direct", hearing.workers, hearing.beam_arguments)
+    with only_own_workers(), beam.Pipeline(options=options) as pipeline:
         passed: Any = pipeline | beam.Create(batches, reshuffle=True)
         tallies = []
         stages = (

@@ -161,7 +161,7 @@ def job_of(found: CorpusLook, reading: Mapping[str, Any] = MappingProxyType({}))
     named = [name for name, (holds, _) in wanted.items() if holds]
     share = round(1 / len(named), 4)
     lines = ["# Made by `sottovoce init`; pipelines/sanitize/default_job.yaml lists every key.", "sinks:"]
-    lines += [f"  {name}: {share:<8} # {wanted[name][1]}" for name in named]
+    lines += [f"  {name + ':':<7} {share:<11} # {wanted[name][1]}" for name in named]
     lines += [
         'replace: typed        # [PER] and so on; `full` draws other values: sottovoce try "a sentence" shows both',
         "limits:",

@@ -18,6 +18,7 @@ from sottovoce.models.forget.counts import counts_without
 from sottovoce.models.ledger import book
 from sottovoce.models.runs.places import COMMITTED, FAILURES
 from sottovoce.models.settings import read_spec
+from sottovoce.models.text.detect import ENGLISH
 from sottovoce.models.text.detect.labelled_slots import measured_again
 from sottovoce.models.text.rewrite import NONE
 from sottovoce.pipelines.forget.erase_run import RunErasure
@@ -25,6 +26,7 @@ from sottovoce.pipelines.forget.erasure_plan import ErasurePlan
 from sottovoce.pipelines.sanitize.report import BEFORE_THE_SINKS, failure_summaries, report_of
 from sottovoce.pipelines.sanitize.run_files import open_committed
 from sottovoce.pipelines.sanitize.run_folder import json_bytes
+from sottovoce.pipelines.sanitize.write_results import languages_in
 from sottovoce.pipelines.training.marker import read_marker
 from sottovoce.transforms.sinks import sink_class, stages_of
 from sottovoce.transforms.text.stages import language_stage
@@ -65,10 +67,13 @@ def _commit(erasure: RunErasure, entry: Mapping[str, str], before: dict[str, str
     ledger = json.loads(committed.read(LEDGER))
     ledger["mechanisms"] = [measured_again(row, counts["labelled_slots"]) for row in ledger["mechanisms"]]
     ledger["erasures"] = [*ledger.get("erasures", ()), entry]
+    shards = files.described(old["shards"])
+    unsaid = ENGLISH if ENGLISH in old.get("languages", ()) else None
     record = {
         **old,
         "counts": counts,
-        "shards": files.described(old["shards"]),
+        "shards": shards,
+        "languages": languages_in((files.new_uri(shard["path"]) for shard in shards), unsaid),
         "erasures": [*old.get("erasures", ()), entry],
     }
     failures = [files.new_uri(table["path"]) for table in files.described(files.tables) if table["sink"] == FAILURES]

@@ -20,14 +20,15 @@ FILES = {
 def print_summary(folder: RunFolder, committed: dict[str, Any], what: str) -> None:
     counts = committed["counts"]
     print(f"run {folder.name} {what}")
-    print(f"  {counts['read']} records of {counts['dialogues']} dialogues read, {counts['failed']} refused")
+    records, dialogues = _of(counts["read"], "record"), _of(counts["dialogues"], "dialogue")
+    print(f"  {records} of {dialogues} read, {counts['failed']} refused")
     for reason, count in counts["by_reason"].items():
         print(f"    {count:>7} x {reason}")
     if left_out := folder.left_out():
-        print(f"  {left_out} records of people who were forgotten left out")
+        print(f"  {_of(left_out, 'record')} of people who were forgotten left out")
     print(f"may be handed on: {folder.uri}")
     for sink, rows in counts["rows"].items():
-        print(f"  {sink + '/':<16} {rows} records: {sink_class(sink).holds}")
+        print(f"  {sink + '/':<16} {_of(rows, 'record')}: {sink_class(sink).holds}")
     if committed.get("crowd") and not all(counts["rows"].values()):
         print("  a sink is empty: nothing was said by enough speakers; ledger.json has the threshold (rewrite: crowd)")
     for name, text in FILES.items():
@@ -35,3 +36,7 @@ def print_summary(folder: RunFolder, committed: dict[str, Any], what: str) -> No
     print(f"may not: {folder.places.output.private()}")
     if counts["failed"]:
         print(f"  refused records, with file and line, as Parquet: {folder.places.private(FAILURES)}")
+
+
+def _of(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -12,6 +12,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import pyarrow.parquet as pq
+from apache_beam.io.filesystem import CompressionTypes
+from apache_beam.io.filesystems import FileSystems
+
 from sottovoce.models.errors import RunError
 from sottovoce.models.export.dataset_card import cards_of
 from sottovoce.models.forget.whose import ledger as forgetting
@@ -19,6 +23,8 @@ from sottovoce.models.ledger import book
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.runs.places import FAILURES, STATE
 from sottovoce.models.settings import FAMILIES
+from sottovoce.models.text.detect import ENGLISH
+from sottovoce.models.text.language import code_of
 from sottovoce.models.text.rewrite import NONE, ReleasesTemplates
 from sottovoce.pipelines.sanitize.job_file import JobFile, LimitSettings
 from sottovoce.pipelines.sanitize.report import FailureSummary, failure_summaries, report_of
@@ -33,6 +39,8 @@ from sottovoce.transforms.speech import transcribe
 from sottovoce.transforms.text.crowd import releases_templates
 from sottovoce.transforms.text.stages import known_languages
 from sottovoce.transforms.text.value_distribution import counting_of
+
+LANGUAGE = "language"
 
 
 def write_results(job: Job, job_file: JobFile, folder: RunFolder, duration_s: float) -> dict[str, Any]:
@@ -72,7 +80,10 @@ def write_results(job: Job, job_file: JobFile, folder: RunFolder, duration_s: fl
         },
         "delta_of_lists": _delta_of_counts(job),
         "shards": [shard for shard in shards if shard["sink"] in job.sinks],
-        "languages": _languages(job),
+        "languages": languages_in(
+            (folder.path(shard["path"]) for shard in shards if shard["sink"] in job.sinks),
+            unsaid=None if known_languages(job, "detect") is None else ENGLISH,
+        ),
         "rewritten": "" if job.rewrite.name == NONE else job.rewrite.make().ledger().says,
         "crowd": crowd_only,
     }
@@ -104,10 +115,15 @@ def _refuse_useless(job: Job, limits: LimitSettings, read: int, failed: int, ref
         )
 
 
-def _languages(job: Job) -> list[str]:
-    """Those that the run let pass; none where it asked of none."""
-    known = known_languages(job, "detect")
-    return [] if known is None or job.input.other_languages == "take" else sorted(known)
+def languages_in(uris: Iterable[str], unsaid: str | None) -> list[str]:
+    """Of the rows that are handed on, by their code; `unsaid` is that of rows that name none."""
+    found: set[str | None] = set()
+    for uri in uris:
+        with FileSystems.open(uri, compression_type=CompressionTypes.UNCOMPRESSED) as file:
+            shard = pq.ParquetFile(file)
+            if LANGUAGE in shard.schema_arrow.names:
+                found.update(shard.read(columns=[LANGUAGE])[LANGUAGE].unique().to_pylist())
+    return sorted({code for said in found if (code := code_of(said) if said else unsaid)})
 
 
 def _by_reason(refused: Iterable[FailureSummary]) -> dict[str, int]:

@@ -27,6 +27,7 @@ from sottovoce.models.records import Utterance
 from sottovoce.models.settings import Spec
 from sottovoce.models.speech.audio_roots import AudioRoots
 from sottovoce.pipelines.remote.beam_options import beam_options
+from sottovoce.pipelines.remote.own_workers import only_own_workers
 from sottovoce.pipelines.studies.speech_study import TALLIES, reasons_in, speech_job
 from sottovoce.transforms.engine.job import AudioSettings
 from sottovoce.transforms.speech.measure_voice import Measures, MeasureVoice, key_of
@@ -91,7 +92,8 @@ def run(study: VoiceStudy, chosen: Sequence[Utterance]) -> tuple[list[VoiceRow],
         tallies += _branch(pipeline, study, part, enrolment, work)
     lines = tallies | "Tallies" >> beam.Flatten() | "TallyLines" >> beam.Map(lambda tally: json.dumps(tally.to_json()))
     lines | "WriteTallies" >> beam.io.WriteToText(str(work / TALLIES))
-    pipeline.run().wait_until_finish()
+    with only_own_workers():
+        pipeline.run().wait_until_finish()
     rows = [VoiceRow.from_line(line) for file in work.glob(f"{ROWS}*") for line in file.read_text().splitlines()]
     reasons = reasons_in(work)
     if not rows:

@@ -104,3 +104,10 @@ def test_our_workers_alone_are_served_and_nobody_from_elsewhere(tmp_path):
     learnt = attacked_run(Operator(tmp_path))
     assert learnt.ports, "the run had worker processes"
     assert not learnt.reached_from_elsewhere and not learnt.files and not learnt.steps
+
+
+def test_whatever_starts_workers_here_serves_them_alone():
+    pipelines = Path(__file__).parents[2] / "pipelines"
+    starts = {path.name for path in pipelines.rglob("*.py") if "beam.Pipeline(" in path.read_text()}
+    guards = {path.name for path in pipelines.rglob("*.py") if "with only_own_workers(" in path.read_text()}
+    assert starts - guards <= {"run.py", "detached.py"}  # among others around a run; submits and leaves

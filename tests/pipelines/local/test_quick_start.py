@@ -29,6 +29,20 @@ assert FileSystems.get_filesystem("gs://bucket/out")
 """
 
 
+WORKER = """
+import sys
+from sottovoce.pipelines.local import quick_worker
+assert quick_worker.worker_command("beam's").endswith(" -m sottovoce.pipelines.local.quick_worker")
+import apache_beam.io.gcp.gcsfilesystem
+assert quick_worker.worker_command("beam's") == "beam's"
+"""
+
+
+@pytest.mark.slow
+def test_workers_load_what_their_driver_loaded():
+    subprocess.run([sys.executable, "-c", WORKER], check=True)
+
+
 @pytest.mark.slow
 def test_a_run_on_this_machine_loads_no_connector_and_whoever_names_a_bucket_gets_all():
     subprocess.run([sys.executable, "-c", CODE], check=True)

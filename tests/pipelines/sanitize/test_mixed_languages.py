@@ -28,7 +28,13 @@ def test_each_record_is_handled_in_its_own_language_and_an_unknown_one_is_refuse
     corpus.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
     flags = ["--input", corpus, "--output", tmp_path / "out", "--secret-file", write_secret(tmp_path / "secret")]
     sottovoce("sanitize", *flags, "--set=sinks={slu: 1}", "--set=replace=typed")
-    released = {row["language"]: row["text"] for row in rows(only_run(tmp_path / "out"), "slu")}
+    run = only_run(tmp_path / "out")
+    released = {row["language"]: row["text"] for row in rows(run, "slu")}
     assert set(released) == {"de", "pl", "lv", None}
     assert not {word for text in released.values() for word in text.split()} & set(GONE)
     assert "[DATE]" in released["pl"] and "[PER]" in released["lv"]
+    assert json.loads((run / "croissant.json").read_text())["inLanguage"] == ["de", "en", "lv", "pl"]  # what is in it
+
+    polish = ["--output", tmp_path / "out", "--secret-file", tmp_path / "secret", "--dialogue", "pl"]
+    sottovoce("forget", *polish)
+    assert json.loads((run / "croissant.json").read_text())["inLanguage"] == ["de", "en", "lv"]
