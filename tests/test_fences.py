@@ -29,12 +29,17 @@ def modules(*folders: str) -> list[Path]:
 def imports_of(path: Path) -> list[str]:
     """Every module that the file imports, at any depth."""
     names = []
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
     return names
+
+
+@functools.cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    return list(ast.walk(tree_of(path)))
 
 
 @functools.cache
@@ -119,7 +124,7 @@ def test_every_allowed_sideways_import_is_used():
 
 def test_modules_and_functions_stay_short_and_well_named():
     def too_much(path: Path) -> list[str]:
-        functions = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.FunctionDef)]
+        functions = [node for node in nodes_of(path) if isinstance(node, ast.FunctionDef)]
         wrong = [node.name for node in functions if node.end_lineno - node.lineno >= MAX_FUNCTION_LINES]
         wrong += ["module"] if path.read_text().count("\n") > MAX_MODULE_LINES else []
         return wrong + (["name"] if path.stem in FORBIDDEN_NAMES else [])

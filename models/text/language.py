@@ -15,14 +15,11 @@ from typing import Any
 from sottovoce.models.errors import Refusal
 from sottovoce.models.records import Span
 from sottovoce.models.text.detect import ENGLISH, ByLanguage, Detector
-from sottovoce.models.text.languages import TABLE, language
+from sottovoce.models.text.languages import TABLE
+from sottovoce.models.text.languages import language as known_words
 
 MARGIN = 12.0
 FEWEST_WORDS = 3
-
-# Other names of languages; codes of two letters are themselves.
-NAMES = {code: language(code).names for code in TABLE}
-_CODES = {name: code for code, names in NAMES.items() for name in (code, *names)}
 
 
 class LanguageNotSupported(Refusal):
@@ -34,7 +31,13 @@ class LanguageNotSupported(Refusal):
 def code_of(language: str) -> str:
     """ "en-US", "EN" and "English" -> "en"; what is not known stays as it is, in lower case."""
     primary = re.split("[-_]", language.lower(), maxsplit=1)[0]
-    return _CODES.get(primary, primary)
+    return _codes().get(primary, primary)
+
+
+@cache
+def _codes() -> dict[str, str]:
+    """By every name of a language in the table. Asked for and not at import: a row may be a file that itself needs this one."""
+    return {name: code for code in TABLE for name in (code, *known_words(code).names)}
 
 
 def guess(text: str, expected: Collection[str]) -> str:
