@@ -178,6 +178,24 @@ def test_what_a_newcomer_meets_first_says_what_it_is():
     assert not offenders([*modules("interface"), *families, *core, *chains], silent)
 
 
+def test_every_public_class_and_every_method_of_a_protocol_says_what_it_is():
+    """A Refusal says it by `code` and `allowed`, which operators read; nothing else is silent."""
+
+    def silent(path: Path) -> list[str]:
+        classes = [node for node in tree_of(path).body if isinstance(node, ast.ClassDef) and node.name[0] != "_"]
+        wrong = [node.name for node in classes if not ast.get_docstring(node) and not _refuses(node)]
+        protocols = [node for node in classes if "Protocol" in {ast.unparse(one).split("[")[0] for one in node.bases}]
+        methods = [(node.name, of) for node in protocols for of in node.body if isinstance(of, ast.FunctionDef)]
+        return wrong + [f"{name}.{of.name}" for name, of in methods if of.name[0] != "_" and not ast.get_docstring(of)]
+
+    assert not offenders(modules(*FOLDERS), silent)
+
+
+def _refuses(node: ast.ClassDef) -> bool:
+    given = {ast.unparse(target) for line in node.body if isinstance(line, ast.Assign) for target in line.targets}
+    return {"code", "allowed"} <= given
+
+
 def test_no_package_at_the_root_nor_in_tests():
     assert not (ROOT / "__init__.py").exists()
     assert not list((ROOT / "tests").rglob("__init__.py"))

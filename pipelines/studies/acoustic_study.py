@@ -50,6 +50,8 @@ class SpeechSource:
 
 @dataclass(frozen=True)
 class Study:
+    """The material of the study, and the steps that are made of it."""
+
     utterances: Sequence[Utterance]
     load: sets.Load
     test_folds: tuple[frozenset[str], ...]  # speakers of the test; those of no fold are in every training set
