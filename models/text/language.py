@@ -31,13 +31,7 @@ class LanguageNotSupported(Refusal):
 def code_of(language: str) -> str:
     """ "en-US", "EN" and "English" -> "en"; what is not known stays as it is, in lower case."""
     primary = re.split("[-_]", language.lower(), maxsplit=1)[0]
-    return _codes().get(primary, primary)
-
-
-@cache
-def _codes() -> dict[str, str]:
-    """By every name of a language in the table. Asked for and not at import: a row may be a file that itself needs this one."""
-    return {name: code for code in TABLE for name in (code, *known_words(code).names)}
+    return _CODES.get(primary, primary)
 
 
 def guess(text: str, expected: Collection[str]) -> str:
@@ -74,3 +68,7 @@ def _identifier() -> Any:
     import py3langid
 
     return py3langid
+
+
+# By every name of a language in the table. Last in this file: a row may be a file of somebody's own, whose imports need this one.
+_CODES = {name: code for code in TABLE for name in (code, *known_words(code).names)}
