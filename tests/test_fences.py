@@ -29,12 +29,17 @@ def modules(*folders: str) -> list[Path]:
 def imports_of(path: Path) -> list[str]:
     """Every module that the file imports, at any depth."""
     names = []
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
     return names
+
+
+@functools.cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    return list(ast.walk(tree_of(path)))
 
 
 @functools.cache
@@ -119,7 +124,7 @@ def test_every_allowed_sideways_import_is_used():
 
 def test_modules_and_functions_stay_short_and_well_named():
     def too_much(path: Path) -> list[str]:
-        functions = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.FunctionDef)]
+        functions = [node for node in nodes_of(path) if isinstance(node, ast.FunctionDef)]
         wrong = [node.name for node in functions if node.end_lineno - node.lineno >= MAX_FUNCTION_LINES]
         wrong += ["module"] if path.read_text().count("\n") > MAX_MODULE_LINES else []
         return wrong + (["name"] if path.stem in FORBIDDEN_NAMES else [])
@@ -171,6 +176,24 @@ def test_what_a_newcomer_meets_first_says_what_it_is():
     core = [*(ROOT / "models").glob("*.py"), ROOT / "transforms/engine/job.py", ROOT / "transforms/engine/stage.py"]
     chains = [ROOT / "models/speech/chain.py", ROOT / "models/text/chain.py", ROOT / "pipelines/sanitize/job_file.py"]
     assert not offenders([*modules("interface"), *families, *core, *chains], silent)
+
+
+def test_every_public_class_and_every_method_of_a_protocol_says_what_it_is():
+    """A Refusal says it by `code` and `allowed`, which operators read; nothing else is silent."""
+
+    def silent(path: Path) -> list[str]:
+        classes = [node for node in tree_of(path).body if isinstance(node, ast.ClassDef) and node.name[0] != "_"]
+        wrong = [node.name for node in classes if not ast.get_docstring(node) and not _refuses(node)]
+        protocols = [node for node in classes if "Protocol" in {ast.unparse(one).split("[")[0] for one in node.bases}]
+        methods = [(node.name, of) for node in protocols for of in node.body if isinstance(of, ast.FunctionDef)]
+        return wrong + [f"{name}.{of.name}" for name, of in methods if of.name[0] != "_" and not ast.get_docstring(of)]
+
+    assert not offenders(modules(*FOLDERS), silent)
+
+
+def _refuses(node: ast.ClassDef) -> bool:
+    given = {ast.unparse(target) for line in node.body if isinstance(line, ast.Assign) for target in line.targets}
+    return {"code", "allowed"} <= given
 
 
 def test_no_package_at_the_root_nor_in_tests():

@@ -84,9 +84,11 @@ class Reader(Protocol):
     patterns: ClassVar[tuple[str, ...]]  # what files of this format are called
 
     @property
-    def records_per_batch(self) -> int: ...
+    def records_per_batch(self) -> int:
+        """How many records a chunk holds at most, so that batches are the same on every runner."""
 
-    def scan(self, file: CorpusFile, open_file: OpenFile) -> Iterator[Chunk | Refused]: ...
+    def scan(self, file: CorpusFile, open_file: OpenFile) -> Iterator[Chunk | Refused]:
+        """Cut a file into chunks that can be parsed apart from each other, on any worker."""
 
     def parse(self, chunk: Chunk, open_file: OpenFile) -> Iterator[Utterance | Refused | Any]:
         """Utterances; Kaldi gives rows, which are joined first."""

@@ -22,6 +22,8 @@ TRANSCRIPTS = (".txt", ".lab")
 
 @dataclass(frozen=True)
 class AudioFolder:
+    """Reads a folder of sound files, each of them one record of one chunk."""
+
     patterns: ClassVar[tuple[str, ...]] = tuple(f"*.{kind}" for kind in SOUND)
     records_per_batch: int = RECORDS_PER_BATCH
 

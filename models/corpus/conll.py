@@ -48,6 +48,8 @@ class SentenceLines:
 
 @dataclass(frozen=True)
 class Conll:
+    """Reads sentences with BIO tags; `# dialogue_id` and the like above a sentence say where it belongs."""
+
     patterns: ClassVar[tuple[str, ...]] = ("*.conll", "*.conllu", "*.bio", "*.iob", "*.iob2")
     records_per_batch: int = RECORDS_PER_BATCH
 

@@ -27,6 +27,8 @@ NUMBERS: dict[str, Any] = {"turn": int, "offset": float, "duration": float}
 
 @dataclass(frozen=True)
 class CsvTable(NamedColumns):
+    """Reads tables whose first line names the columns; a job may map those names to ours."""
+
     patterns: ClassVar[tuple[str, ...]] = ("*.csv", "*.tsv")
     records_per_batch: int = RECORDS_PER_BATCH
     naming: Naming = field(default_factory=Naming)

@@ -28,6 +28,8 @@ _SPACE = " \t\n\r"
 
 @dataclass(frozen=True)
 class JsonDocument(NamedColumns):
+    """Reads one large JSON value element by element, so that a file of any size fits in memory."""
+
     patterns: ClassVar[tuple[str, ...]] = ("dialogues*.json", "data.json", "train_*.json", "validate_*.json")
     records_per_batch: int = RECORDS_PER_BATCH
     naming: Naming = field(default_factory=Naming)

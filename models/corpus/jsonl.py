@@ -22,6 +22,8 @@ PEEK_LINES = 100
 
 @dataclass(frozen=True)
 class Jsonl(NamedColumns):
+    """Reads a JSON object a line, in chunks of whole lines that workers parse alone."""
+
     patterns: ClassVar[tuple[str, ...]] = ("*.jsonl", "*.ndjson", "*manifest*.json")
     records_per_batch: int = RECORDS_PER_BATCH
     naming: Naming = field(default_factory=Naming)

@@ -49,6 +49,8 @@ class TableRow:
 
 @dataclass(frozen=True)
 class Kaldi:
+    """Reads the tables of a Kaldi directory as rows by utterance; `transforms/read/read_kaldi.py` joins them."""
+
     patterns: ClassVar[tuple[str, ...]] = FILES
     records_per_batch: int = RECORDS_PER_BATCH
 

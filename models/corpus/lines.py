@@ -28,6 +28,8 @@ TO_THE_END = 1 << 62  # as the end of a piece whose length only reading tells
 
 
 class Line(NamedTuple):
+    """One line of a file: its number, its bytes, and where they stand, so that a refusal can name the place."""
+
     number: int
     begin: int
     end: int

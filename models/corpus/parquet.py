@@ -35,6 +35,8 @@ MAX_PIECES = 16
 
 @dataclass(frozen=True)
 class Parquet(NamedColumns):
+    """Reads Parquet and Arrow tables by row group, without the column that holds the sound itself."""
+
     patterns: ClassVar[tuple[str, ...]] = ("*.parquet", "*.pq", "*.arrow")
     records_per_batch: int = RECORDS_PER_BATCH
     naming: Naming = field(default_factory=Naming)

@@ -23,6 +23,8 @@ UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks
 
 @dataclass(frozen=True)
 class CorpusSize:
+    """About how much there is, before a run begins: an estimate from the first records."""
+
     records: int
     text_bytes: int
     text_only: bool

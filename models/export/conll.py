@@ -16,6 +16,8 @@ _word = re.compile(r"\S+")
 
 
 class Conll:
+    """Writes the text sinks with labels as columns."""
+
     sinks = ("slu", "dm")
     says = (
         "A token and its BIO tag on each line, separated by a tab. slu.conll holds single sentences; in dm.conll the "

@@ -19,6 +19,8 @@ PREFIX_CHARACTERS = 2
 
 
 class Kaldi:
+    """Writes slices of speech as a Kaldi data directory."""
+
     sinks = (SINK,)
     says = (
         "Each slice is its own speaker: which slices share one is what the run hid. Use per-utterance or online CMVN "

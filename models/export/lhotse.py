@@ -18,6 +18,8 @@ CUTS = "cuts.jsonl.gz"
 
 
 class Lhotse:
+    """Writes slices of speech as cuts of Lhotse."""
+
     sinks = ("stt_am",)
     says = (
         "Cuts for Lhotse, one for each slice; paths of audio are relative to this folder "

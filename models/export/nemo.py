@@ -16,6 +16,8 @@ from sottovoce.models.runs.committed_run import CommittedRun
 
 
 class Nemo:
+    """Writes every sink as a manifest of NeMo."""
+
     sinks = ("stt_am", "stt_lm", "slu", "dm")
     says = (
         "One manifest for each sink. Paths of audio are relative to the manifest. There is no speaker: which slices "

@@ -1,7 +1,7 @@
 """The receipt of an erasure: what was removed and where, in numbers and hashes. It names nobody.
 
-`seal` is a keyed hash of all the rest: who holds the secret can show that a receipt is his and was not changed. `whom` is
-a keyed hash of the ids that were given, so that he can also show whom it is for, by giving the same ids again.
+`seal` is a keyed hash of all the rest: who holds the secret can show that a receipt is theirs and was not changed. `whom` is
+a keyed hash of the ids that were given, so that they can also show whom it is for, by giving the same ids again.
 """
 
 from __future__ import annotations

@@ -59,7 +59,8 @@ class Launcher(Protocol):
     def submit(self, job: TrainingJob) -> Handle:
         """The job of this key: the one already there, or a new one."""
 
-    def status(self, handle: Handle) -> JobStatus: ...
+    def status(self, handle: Handle) -> JobStatus:
+        """How the job stands now; asked of the back end, so that another process may ask as well."""
 
     def watch(self, handle: Handle) -> Iterator[JobStatus]:
         """Each change of status, the first one at once, until the job has ended."""

@@ -19,6 +19,8 @@ FOUND = "share of the sensitive words that are found"
 
 @dataclass(frozen=True, slots=True)
 class Figure:
+    """One measured figure of a mechanism: what was claimed, what was found, on which data, and the page that says how."""
+
     mechanism: str
     claim: str
     figure: str

@@ -27,6 +27,8 @@ _inside_the_run = re.compile(r"([A-Za-z0-9_][A-Za-z0-9_.-]*/)*[A-Za-z0-9_][A-Za-
 
 @dataclass(frozen=True, slots=True)
 class Shard:
+    """One file of a sink as the commit lists it: how many rows, how many bytes, and their hash."""
+
     path: str
     sink: str
     rows: int

@@ -21,11 +21,15 @@ READ_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
+    """What a commit says of one file."""
+
     sha256: str
     bytes: int
 
 
 class RunFiles(Protocol):
+    """A run folder as far as a reader needs it: on a disk or in a bucket."""
+
     def sizes(self) -> Mapping[str, int]:
         """Every file below the folder with its size in bytes."""
 

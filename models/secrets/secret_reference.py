@@ -20,7 +20,10 @@ class SecretUnavailable(RunError):
 
 
 class SecretReference(Protocol):
-    def read(self) -> bytes: ...
+    """Where a secret lies; it is safe to pickle, print and submit, since it holds no part of the value."""
+
+    def read(self) -> bytes:
+        """The value. SecretUnavailable where this process cannot reach it."""
 
 
 @dataclass(frozen=True, slots=True)

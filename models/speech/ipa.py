@@ -23,6 +23,8 @@ VOWELS = frozenset(["AA", "AE", "AH", "AO", "AW", "AY", "EH", "ER", "EY", "IH", 
 
 @dataclass(frozen=True)
 class Sound:
+    """A sound of IPA by its features, and the English phone nearest to it."""
+
     kind: str
     features: tuple[str, str, str]
     phone: str

@@ -23,6 +23,8 @@ LONGEST = (1 << BITS * (ORDER - 1)) - 1
 
 
 class Pronouncer:
+    """Says how a word may sound by the most likely sequence of letter-to-phone pieces."""
+
     def __init__(self) -> None:
         self._probability, self._back_off, tokens = _loaded()
         self._by_letter: dict[str, list[tuple[int, str]]] = defaultdict(list)

@@ -29,6 +29,8 @@ class NothingLeft(Refusal):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Slice:
+    """A short stretch of speech with the words that are said in it."""
+
     speech: Speech
     text: str
 

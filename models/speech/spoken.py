@@ -12,6 +12,8 @@ from sottovoce.models.speech.slice import Slice
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Spoken:
+    """Sensitive: one utterance on its way through the speech chain. Each step returns a changed copy."""
+
     utterance: Utterance
     speech: Speech
     words: tuple[Word, ...] = ()

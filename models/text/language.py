@@ -15,14 +15,11 @@ from typing import Any
 from sottovoce.models.errors import Refusal
 from sottovoce.models.records import Span
 from sottovoce.models.text.detect import ENGLISH, ByLanguage, Detector
-from sottovoce.models.text.languages import TABLE, language
+from sottovoce.models.text.languages import TABLE
+from sottovoce.models.text.languages import language as known_words
 
 MARGIN = 12.0
 FEWEST_WORDS = 3
-
-# Other names of languages; codes of two letters are themselves.
-NAMES = {code: language(code).names for code in TABLE}
-_CODES = {name: code for code, names in NAMES.items() for name in (code, *names)}
 
 
 class LanguageNotSupported(Refusal):
@@ -71,3 +68,7 @@ def _identifier() -> Any:
     import py3langid
 
     return py3langid
+
+
+# By every name of a language in the table. Last in this file: a row may be a file of somebody's own, whose imports need this one.
+_CODES = {name: code for code in TABLE for name in (code, *known_words(code).names)}

@@ -21,10 +21,13 @@ class AnyBatch(Protocol):
 
     def __len__(self) -> int: ...
 
-    def to(self, device: torch.device) -> AnyBatch: ...
+    def to(self, device: torch.device) -> AnyBatch:
+        """The same batch with its tensors on the device."""
 
 
 class Encoder(Protocol):
+    """How a network wants its sentences in numbers."""
+
     def encode(self, tokens: Sequence[str]) -> Mapping[str, np.ndarray]:
         """Whole numbers by name; the first axis is padded with zeros to the longest of a batch."""
 

@@ -14,6 +14,8 @@ Mode = Literal["plain", "paper", "sound", "per_example"]
 
 @dataclass(frozen=True)
 class TrainSettings:
+    """Everything that a training may be told. Checked when built; an unknown name is an error that lists the known ones."""
+
     # what is learned, and from which sink: slu, lm (stt_lm), am (stt_am), dm, rewriter (slu)
     task: str = "slu"
     # by name, or with options: {use: clc, hidden: 128, ...}; the task's own default where it is not given

@@ -32,6 +32,8 @@ from sottovoce.transforms.speech.stages import LoadAudio
 
 @dataclass(frozen=True, repr=False)
 class Person:
+    """One person to be found: recordings that the attacker has, and released slices that are theirs."""
+
     name: str
     enrolled: list[Utterance]
     tested: list[Mapping[str, Any]]  # released slices of other utterances

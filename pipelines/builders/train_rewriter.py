@@ -23,6 +23,8 @@ SHORT = 6  # words of a sentence that counts as short
 
 @dataclass(frozen=True)
 class RewriterRecipe:
+    """How large the auto-encoder is, how many words it knows, and how long it is trained."""
+
     dimension: int = 32
     hidden_units: int = 128
     word_size: int = 64

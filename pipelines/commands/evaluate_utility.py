@@ -23,6 +23,8 @@ EXAMPLES = """\
 
 @dataclass(frozen=True)
 class Size:
+    """How much of a corpus is used; None takes all of it."""
+
     train: int | None
     test: int | None
     epochs: int

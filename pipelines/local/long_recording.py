@@ -23,6 +23,8 @@ COMPARED_S = 60.0
 
 
 class LongRecording:
+    """An open recording, of which stretches are read."""
+
     def __init__(self, ref: AudioRef | None, open_audio: Callable[[str], Any]):
         import soundfile
 

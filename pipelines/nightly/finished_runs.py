@@ -22,6 +22,8 @@ DELTA = b"delta"  # of a training, with its table of charges
 
 @dataclass(frozen=True)
 class FinishedRun:
+    """A run that later ones must know of. One that is `retired` has lost its records and kept its state."""
+
     folder: RunFolder
     record: dict[str, Any]  # of its commit
     retired: bool

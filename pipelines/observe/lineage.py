@@ -26,6 +26,8 @@ TIMEOUT_S = 5.0
 
 
 class Lineage(Observer):
+    """Sends a START event and then COMPLETE or FAIL; names of columns go out, contents do not."""
+
     def __init__(self, target: str, facts: RunFacts):
         super().__init__(target, facts)
         self._run = str(uuid.uuid4())  # OpenLineage wants a UUID; ours stands in the names of the outputs

@@ -11,6 +11,8 @@ from sottovoce.pipelines.observe.observing import Observer
 
 
 class MetricsFile(Observer):
+    """Writes the file at the end of each run, in one move, so that nobody reads half of it."""
+
     def ended(self, record: dict[str, Any] | None, error: BaseException | None, seconds: float) -> None:
         registry = CollectorRegistry()
 

@@ -75,6 +75,8 @@ OBSERVERS = {
 
 
 class Observers:
+    """All observers that a job names, as one. An observer that fails is told on stderr and stops no run."""
+
     def __init__(self, settings: ObserveSettings, facts: Callable[[], RunFacts]):
         asked = {name: getattr(settings, name) for name in OBSERVERS if getattr(settings, name)}
         self._all: dict[str, Observer] = {}

@@ -6,6 +6,8 @@ from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 
 
 class SpansInMemory(SpanProcessor):
+    """Keeps spans that have ended until whoever sends them takes them."""
+
     def __init__(self) -> None:
         self.taken: list[ReadableSpan] = []
 

@@ -23,6 +23,8 @@ class NotTaken(Exception):
 
 
 class Traces(Observer):
+    """Sends the trace when the run has ended, whichever way it did."""
+
     def __init__(self, target: str, facts: RunFacts):
         super().__init__(target, facts)
         # A resource of our own: what the SDK would find out (host, process, command line) nobody typed.

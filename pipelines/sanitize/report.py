@@ -48,6 +48,8 @@ class SinkSummary:
 
 @dataclass(frozen=True, slots=True)
 class FailureSummary:
+    """How many records one stage refused for one reason, and what it would have allowed."""
+
     stage: str
     reason: str
     allowed: str

@@ -96,6 +96,8 @@ def at_one_time(folder: str) -> None:
 
 
 class RunFolder:
+    """One run's place in an output: what is written there, when it is committed, and how it is removed."""
+
     def __init__(self, output: str, name: str):
         self.places = OutputPlaces.of(output).run(name)
         self.uri, self.name = self.places.released(), name

@@ -21,6 +21,8 @@ LEAST_Z, MOST_STEPS, MOST_KINDS = 0.3, 10**6, 50
 
 
 class Rr(Closed):
+    """Body of /v1/budget/rr: randomised response, by `p` or by the epsilon that is wanted."""
+
     p: float | None = Field(None, gt=0, le=1)
     target_epsilon: float | None = Field(None, gt=0, le=100)
     pi_min: float | None = Field(None, gt=0, le=0.5)
@@ -32,6 +34,8 @@ class Rr(Closed):
 
 
 class Edp(Closed):
+    """Body of /v1/budget/edp: a training with noise, by its noise or by the epsilon that is wanted."""
+
     z0: float | None = Field(None, ge=LEAST_Z, le=1e4)
     target_epsilon: float | None = Field(None, ge=0.05, le=30)
     decay: Literal["none", "linear", "exp"] = "none"

@@ -17,6 +17,8 @@ HEADER, MOST_CHARACTERS = "x-session", 128
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RequestDraws:
+    """The key of one request's draws, and the name that records have under it."""
+
     secret: Secret
     name: str = "request"  # of utterance and dialogue: the key tells requests and sessions apart already
 

@@ -35,18 +35,24 @@ def error_body(problem: problems.Problem) -> dict[str, Any]:
 
 
 class ElgRequest(BaseModel):
+    """What both kinds of request have; fields that we do not know are ignored, as the Grid asks."""
+
     model_config = ConfigDict(extra="ignore")
     type: str
     params: dict[str, Any] | None = None
 
 
 class TextAsked(ElgRequest):
+    """A request about a text."""
+
     type: Literal["text"]
     content: str
     mimeType: str = "text/plain"
 
 
 class AudioAsked(ElgRequest):
+    """The first part of a request about audio; the second is the sound itself."""
+
     type: Literal["audio"]
     format: Literal["LINEAR16", "MP3"] = "LINEAR16"
 
@@ -131,6 +137,8 @@ async def _audio(questions: Questions, request: Request, asked: AudioAsked, cont
 
 
 class Failed(BaseModel):
+    """The Grid's body of an error: codes and texts, nothing of the request."""
+
     failure: dict[str, Any]
 
 

@@ -20,11 +20,15 @@ class Closed(BaseModel):
 
 
 class Told(BaseModel):
+    """A problem by its fixed code, and what is allowed instead."""
+
     code: str
     allowed: str
 
 
 class ErrorBody(BaseModel):
+    """The body of every answer that is an error."""
+
     error: Told
 
 

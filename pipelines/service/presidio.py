@@ -40,6 +40,8 @@ class Loose(BaseModel):
 
 
 class Analyze(Loose):
+    """Body of /analyze, by Presidio's names."""
+
     text: str | Texts | None = Field(None, examples=["John Smith lives in Berlin"])
     language: str | None = Field(None, examples=["en"])
     entities: Texts | None = None
@@ -51,12 +53,16 @@ class Analyze(Loose):
 
 
 class Anonymize(Loose):
+    """Body of /anonymize, by Presidio's names."""
+
     text: str | None = None
     anonymizers: dict[str, dict[str, Any]] | None = None
     analyzer_results: Annotated[list[Result], Field(fail_fast=True)] | None = None
 
 
 class Error(BaseModel):
+    """The body of an error, as Presidio has it."""
+
     error: str
 
 

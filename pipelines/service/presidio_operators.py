@@ -16,6 +16,8 @@ MOST_NEW_CHARACTERS = 256  # of a replacement: it may stand in an answer thousan
 
 
 class Result(BaseModel):
+    """One entity that /analyze found, as /anonymize is given it."""
+
     model_config = ConfigDict(extra="ignore")
     start: int
     end: int

@@ -24,6 +24,8 @@ FORM_FIELDS, TEXTS_AT_ONCE, MOST_TEXTS = 16, 16, 512
 
 
 class Questions:
+    """The service as its routes see it: settings, one queue for each kind of work, and the limits."""
+
     def __init__(self, settings: ServiceSettings):
         self.settings = settings
         self.queues: dict[str, Batches] = {}

@@ -39,6 +39,8 @@ class Limits:
 
 @dataclass(frozen=True)
 class ServiceSettings:
+    """All that a process of the service needs to know; the secret travels as a reference."""
+
     specs: dict[str, Spec]  # by family, as a job has them
     slicer: Slicer
     audio: AudioSettings

@@ -52,6 +52,8 @@ class SpeechItem:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SpeechAnswer:
+    """What became of one recording: the new speech, and where its words and masked words stand."""
+
     speech: audio.Speech
     text: str  # without what was masked
     words: tuple[Word, ...]  # where they stand now
@@ -63,6 +65,8 @@ class SpeechAnswer:
 
 
 class SpeechWork:
+    """The work of the queue for speech: called with what waits, it answers each item or refuses it alone."""
+
     def __init__(self, settings: ServiceSettings):
         self._settings = settings
         self._variants: dict[Spec, Any] = {}

@@ -35,6 +35,8 @@ class TextItem:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TextAnswer:
+    """What was found in one text, and, where it was asked for, what stands there now and what that costs."""
+
     spans: tuple[Span, ...]
     language: str
     text: str | None = None
@@ -51,6 +53,8 @@ def strategy(spec: Spec) -> Any:
 
 
 class TextWork:
+    """The work of the queue for texts: called with what waits, it finds spans in all of them at once."""
+
     def __init__(self, detector: Spec, language: str | None = None):
         self._detector, self._language = detector, language
 

@@ -21,6 +21,8 @@ ROW = re.compile(r"(?P<name>[\w.-]{1,64}) (?P<hash>[0-9a-f]{64})")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Tokens:
+    """The tokens of a service, by name and hash; its repr shows how many, and none of them."""
+
     rows: tuple[tuple[str, str], ...]  # (name, hash)
 
     def __repr__(self) -> str:

@@ -38,11 +38,15 @@ Language = Annotated[
 
 
 class Detect(Closed):
+    """Body of /v1/detect."""
+
     text: Text
     language: Language = None
 
 
 class Entity(BaseModel):
+    """A sensitive stretch of the text, by offsets in characters, and who found it."""
+
     begin: int
     end: int
     type: str
@@ -51,12 +55,16 @@ class Entity(BaseModel):
 
 
 class Detected(BaseModel):
+    """What /v1/detect answers; `not_protected` says what its detector does not look for."""
+
     entities: list[Entity]
     language: str
     not_protected: list[str]
 
 
 class Replace(Closed):
+    """Body of /v1/replace: the text, and how strongly it is protected."""
+
     text: Text
     language: Language = None
     strategy: Literal[tuple(STRATEGIES)] | None = Field(None, description="The service's own, unless named.")  # type: ignore[valid-type]
@@ -67,6 +75,8 @@ class Replace(Closed):
 
 
 class Replaced(BaseModel):
+    """What /v1/replace answers: the new text, and what it gives away at most."""
+
     text: str
     language: str
     entities: list[Entity]
@@ -80,6 +90,8 @@ class Replaced(BaseModel):
 
 
 class Said(BaseModel):
+    """A word and its times, now and in the recording that was sent."""
+
     text: str | None = Field(description="null: masked")
     masked: bool
     begin_s: float
@@ -89,12 +101,16 @@ class Said(BaseModel):
 
 
 class ReleasedSlice(BaseModel):
+    """A slice as the pipeline would release it."""
+
     text: str
     duration_s: float
     audio: str = Field(description="WAV, base64")
 
 
 class Protected(BaseModel):
+    """What /v1/anonymise and /v1/mask answer: the new speech with its words."""
+
     audio: str = Field(description="WAV, base64")
     rate_hz: int
     duration_s: float

@@ -25,6 +25,8 @@ from sottovoce.pipelines.studies.unheard_pools import speakers_in_pool, unheard
 
 @dataclass(frozen=True)
 class AcousticPlan:
+    """A study laid out: its steps in order, of which those that were done before are not done again."""
+
     study: Study
     sources: list[SpeechSource]  # what is trained on
     attacked: list[SpeechSource]

@@ -51,6 +51,8 @@ class Clip:
 
 @dataclass(repr=False)
 class SpeechSet:
+    """Clips of one set, and how many were refused on the way to it, by reason."""
+
     pieces: list[Clip] = field(default_factory=list)
     refused: Counter[str] = field(default_factory=Counter)
 

@@ -50,12 +50,14 @@ class SpeechSource:
 
 @dataclass(frozen=True)
 class Study:
+    """The material of the study, and the steps that are made of it."""
+
     utterances: Sequence[Utterance]
     load: sets.Load
     test_folds: tuple[frozenset[str], ...]  # speakers of the test; those of no fold are in every training set
     job: JobFile
     masked: bool
-    voices: Mapping[str, Mapping[str, Spec]]  # by name, then by speaker: who speaks for him
+    voices: Mapping[str, Mapping[str, Spec]]  # by name, then by speaker: who speaks for them
     learners: Mapping[str, Spec]
     encoders: Mapping[str, Spec]
     design: Design

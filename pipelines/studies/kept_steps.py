@@ -65,6 +65,8 @@ class _OnlyResults(pickle.Unpickler):
 
 
 class KeptSteps:
+    """Results of steps in a private folder, by name and by what they depend on."""
+
     def __init__(self, folder: Path, say: Callable[[str], None] | None = None):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         folder.chmod(0o700)

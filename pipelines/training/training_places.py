@@ -25,6 +25,8 @@ OWNER_ONLY = 0o077
 
 
 class TrainingPlaces:
+    """The two folders of a training, and the files in them."""
+
     def __init__(self, out: Path, private: Path | None = None):
         self.out, self.private = out, private or out / PRIVATE
         self._usual = OWNER_ONLY

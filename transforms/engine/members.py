@@ -19,6 +19,8 @@ from sottovoce.models.settings import Spec
 
 @dataclass(frozen=True)
 class Loaded:
+    """A member after `setup`, and the lock under which threads of the worker take turns with it."""
+
     member: Any
     lock: threading.Lock = field(default_factory=threading.Lock)
 

@@ -19,6 +19,8 @@ class NoId(Refusal):
 
 
 class OnlyRecognisable(Stage):
+    """The stage that refuses such records, before any of their content is used."""
+
     def __init__(self, job: Job):
         super().__init__(_OnlyRecognisable(), job)
 

@@ -158,6 +158,8 @@ STAGE = "read"
 
 
 class Reading(beam.DoFn):
+    """What DoFns that read share: counts, progress, and failures that name file and line and nothing of the content."""
+
     def __init__(self, reader: Reader, job: Job):
         self._reader, self._secret, self._progress_dir = reader, job.secret, job.progress_dir
         self._received = Metrics.counter("sottovoce", f"{STAGE}_received")

@@ -29,6 +29,8 @@ Keyed = tuple[int, "Packed"]
 
 
 class ReadTables(beam.PTransform):
+    """The tables of a directory in, batches of Utterances out."""
+
     def __init__(self, reader: Kaldi, corpus: Corpus, job: Job):
         super().__init__()
         self._reader, self._corpus, self._job = reader, corpus, job

@@ -13,6 +13,8 @@ from sottovoce.transforms.write.rows import Row, origin_of, to_row
 
 
 class DialogueSink(ReplacedText):
+    """The sink `dm`: turns are replaced one by one and grouped again by dialogue."""
+
     record_type = DialogueExample
     rows_per_shard = 10_000
     stages = ("replace", "regroup")

@@ -10,6 +10,8 @@ from sottovoce.transforms.write.rows import Row, to_row
 
 
 class SluSink(ReplacedText):
+    """The sink `slu`: every utterance is an example of its own."""
+
     record_type = SluExample
     holds = "text with intent and slots, for language understanding"
     released = (

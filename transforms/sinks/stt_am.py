@@ -23,6 +23,8 @@ UTTERANCES_IN_MEMORY = 4  # decoded speech is large: a batch goes through the sp
 
 
 class SpeechSink(Sink):
+    """The sink `stt_am`: the one sink that needs audio, and releases it."""
+
     record_type = SpeechSlice
     needs_audio = True
     rows_per_shard = 2_000

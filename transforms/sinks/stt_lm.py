@@ -10,6 +10,8 @@ from sottovoce.transforms.write.rows import Row, to_row
 
 
 class TextSink(ReplacedText):
+    """The sink `stt_lm`: every utterance is a line of its own."""
+
     record_type = TextLine
     holds = "single lines of text, for the language model of a recogniser"
     released = ("the number of lines, and every character of a line that no detector marked",)

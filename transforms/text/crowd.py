@@ -102,6 +102,8 @@ class ReleaseCrowd(beam.PTransform):
 
 
 class TakeTemplates(Stage):
+    """The stage that turns utterances into templates, which speakers are then counted for."""
+
     def __init__(self, job: Job, sink: str):
         super().__init__(_Template(job.rewrite, sink, job.secret), job)
 

@@ -75,6 +75,8 @@ class _Language(Step):
 
 
 class DetectEntities(Stage):
+    """The stage that adds spans to utterances, by the job's detector."""
+
     def __init__(self, job: Job):
         super().__init__(_Detect(job.detect, alone=isinstance(job.rewrite.make(), ReleasesTemplates)), job)
 
@@ -159,6 +161,8 @@ class _Label(Step):
 
 
 class ReplaceEntities(Stage):
+    """The stage that rewrites marked spans by the job's strategy; lists counted in the corpus come in as a side input."""
+
     def __init__(self, job: Job):
         super().__init__(_Replace(job.replace, job.secret), job)
         if job.corpus_values is not None:

@@ -15,6 +15,8 @@ EDGE_FRAMES = 8
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SoundPrint:
+    """Cepstra of a slice's voiced half (`mean`, `spread`); the quiet (`floor`) and both ends of it in mel bands; its level."""
+
     mean: np.ndarray
     spread: np.ndarray
     floor: np.ndarray

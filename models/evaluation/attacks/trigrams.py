@@ -14,6 +14,8 @@ BEGIN = "<s>"
 
 
 class Trigrams:
+    """The model of the texts that an attacker has. `gap`: how many words lie between a word and those that foretell it."""
+
     def __init__(self, sentences: Sequence[Sequence[str]], gap: int = 0):
         self._counts: dict[int, Counter[tuple[str, ...]]] = {order: Counter() for order in (1, 2, 3)}
         for sentence in sentences:

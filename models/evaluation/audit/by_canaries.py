@@ -51,6 +51,8 @@ class OfCanaries(ABC):
 
 
 class CanaryWords(OfCanaries):
+    """Whether what canaries said and a detector should have found stands in the release in clear."""
+
     says = "has the release; reads planted names, places, numbers and addresses in it"
     max_risk: ClassVar[float] = 0.15
 
@@ -71,6 +73,8 @@ def _read(rows: Sequence[Sequence[Any]]) -> Outcome:
 
 
 class CanarySound(OfCanaries):
+    """Whether a recogniser still hears the planted names in released speech."""
+
     says = "has the release and pocketsphinx; listens for planted names in its speech"
     max_risk: ClassVar[float] = 0.25
 
@@ -88,6 +92,8 @@ class CanarySound(OfCanaries):
 
 
 class CanaryVoices(OfCanaries):
+    """Whether the voice of a canary is known again in the slices that were made of it."""
+
     criterion: ClassVar[Criterion] = "linkability"
     says = "has the release and recordings of the canaries' voices; tells which of them speaks"
     max_risk: ClassVar[float] = 0.5
@@ -101,6 +107,8 @@ class CanaryVoices(OfCanaries):
 
 
 class CanariesJoined(OfCanaries):
+    """Whether records of one canary can be put together again, by what they share beside words and voice."""
+
     criterion: ClassVar[Criterion] = "linkability"
     says = "has the release; joins records of a canary by sinks, whole utterances and ids"
 

@@ -27,6 +27,8 @@ DESIGN = Design(enrolled=3, tested=10, together=(1,))
 
 
 class SpeakersByVoice:
+    """Linkage by voice as an attack of the audit: the attackers of `evaluate voice`, with every encoder at hand."""
+
     criterion: ClassVar[Criterion] = "linkability"
     says = "has the release, recordings of the people in it and the method; tells by voice whose slice it is"
     max_risk: ClassVar[float] = 0.2

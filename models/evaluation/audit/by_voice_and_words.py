@@ -20,6 +20,8 @@ from sottovoce.models.evaluation.audit.trials import NotApplicable, NotMeasurabl
 
 
 class SpeakersByVoiceAndWords:
+    """Linkage by the sum of two scores on one scale: likeness of the voice, and likeness of the words."""
+
     criterion: ClassVar[Criterion] = "linkability"
     says = "has the release, recordings of the people in it with their words, and the method; tells by both whose slice it is"
     max_risk: ClassVar[float] = 0.2

@@ -33,6 +33,8 @@ class _ByWords:
 
 
 class DialoguesByWords(_ByWords):
+    """Linkage inside a dialogue: of each record, is the nearest one in words from the same dialogue?"""
+
     says = "has the release; joins single records of one dialogue by their words"
     max_risk: ClassVar[float] = 0.2
 
@@ -50,6 +52,8 @@ class DialoguesByWords(_ByWords):
 
 
 class SpeakersByWords(_ByWords):
+    """Linkage of a person between dialogues of one sink: is the nearest record of another dialogue theirs?"""
+
     says = "has the release; joins records of one person from different dialogues of a sink by their words"
     max_risk: ClassVar[float] = 0.2
 
@@ -63,6 +67,8 @@ class SpeakersByWords(_ByWords):
 
 
 class SpeakersAcrossSinks(_ByWords):
+    """Linkage of a person between sinks, which share no dialogue: is the nearest record of the other sink theirs?"""
+
     says = "has the release; joins records of one person in different sinks by their words"
     max_risk: ClassVar[float] = 0.2
 

@@ -28,6 +28,8 @@ FIRST = (5, 20)
 
 
 class LargePopulation:
+    """Linkage by voice, carried on by a model of the scores to more people than the corpus has."""
+
     criterion: ClassVar[Criterion] = "linkability"
     says = "has the release, recordings of more and more people and the method; tells by voice whose slice it is"
     max_risk: ClassVar[float] = 0.2

@@ -25,6 +25,8 @@ SILENT_DB = -45.0  # below the loudest frame
 
 
 class MaskedNames(OfCanaries):
+    """Reconstruction of a name that was masked in speech, tried on canaries, whose names are known."""
+
     says = "has the release and the list of names; tells which one was masked, by the length of its gap and by what is heard"
     max_risk: ClassVar[float] = 0.25
 

@@ -26,6 +26,8 @@ ALIKE = 1e-9  # sums of the same logarithms in another order
 
 
 class MaskedWordsAttack:
+    """Reconstruction of replaced words in text, from which values stand beside which words in other people's texts."""
+
     criterion: ClassVar[Criterion] = "inference"
     says = "has the release, and texts of other people in clear; guesses replaced words from the words around them"
     max_risk: ClassVar[float] = 0.2

@@ -24,6 +24,8 @@ MIN_PAIRS = 20
 
 
 class NeighbouringSlices:
+    """Linkage of slices: the one that followed is picked out among six, by words, by sound, or by both."""
+
     criterion: ClassVar[Criterion] = "linkability"
     says = "has the release and texts of the domain; tells which slice of speech followed another in its utterance"
     max_risk: ClassVar[float] = 0.5

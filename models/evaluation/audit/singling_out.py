@@ -21,6 +21,8 @@ from sottovoce.models.evaluation.audit.trials import MIN_PEOPLE, NotApplicable, 
 
 
 class SinglingOut:
+    """Singling out by words: the record nearest to what a person said elsewhere is claimed to be theirs."""
+
     criterion: ClassVar[Criterion] = "singling out"
     says = "has the release, and what a person said elsewhere in clear; picks out a record of theirs by its words"
     max_risk: ClassVar[float] = 0.2

@@ -22,6 +22,8 @@ from sottovoce.models.evaluation.metrics.exposure import exposure, null_mean
 
 
 class CanariesInTraining:
+    """Membership in a training: which canaries were trained on is told by the model and its first weights."""
+
     criterion: ClassVar[Criterion] = "inference"
     says = "has the trained model, its first weights and invented examples; tells which of them it was trained on"
     max_risk: ClassVar[float] = 0.5

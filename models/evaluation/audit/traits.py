@@ -27,6 +27,8 @@ Learnt = Callable[[Any], np.ndarray]
 
 
 class TraitsByWords:
+    """Inference of a labelled trait from the words of one record, by a classifier trained on other people."""
+
     criterion: ClassVar[Criterion] = "inference"
     says = "has the release, and texts of other people whose traits it knows; tells gender, age group or accent of a record"
     max_risk: ClassVar[float] = 0.3
@@ -54,6 +56,8 @@ class TraitsByWords:
 
 
 class TraitsByVoice:
+    """Inference of a labelled trait from the voice of one slice, by a classifier trained on other people."""
+
     criterion: ClassVar[Criterion] = "inference"
     says = "has the release, and recordings of other people whose traits it knows; tells gender, age group or accent of a slice"
     max_risk: ClassVar[float] = 0.3

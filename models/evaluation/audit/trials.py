@@ -52,6 +52,8 @@ Outcome = Trials | NotMeasurable | NotApplicable
 
 @dataclass(frozen=True)
 class Figures:
+    """Share of right guesses by the attack and by a control that has not seen the release, and the risk between them."""
+
     attack: Estimate
     control: Estimate
     risk: Estimate

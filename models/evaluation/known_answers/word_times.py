@@ -29,6 +29,8 @@ QUIET_ROOM = 10 ** (-30 / 20)  # of the level: acoustic models have never heard 
 
 
 class ProgramMissing(SottovoceError):
+    """A synthesiser that a study needs is not on this machine; the message says how to get it."""
+
     def __init__(self, name: str):
         super().__init__(f"{name} is not installed. Install it with: apt-get install {name}")
 

@@ -105,6 +105,8 @@ class CtcFromScratch:
 
 @dataclass(frozen=True, repr=False)
 class CtcRecogniser:
+    """The trained network with the decoder that turns its phones into words of the task."""
+
     network: Any
     loop: WordLoop
 

@@ -95,6 +95,8 @@ class MapAdapted:
 
 @dataclass(frozen=True, repr=False)
 class SphinxRecogniser:
+    """pocketsphinx with the adapted model, as a learner that can be asked what it hears."""
+
     decoder: Any
 
     def hear(self, speech: Speech) -> tuple[str, ...]:

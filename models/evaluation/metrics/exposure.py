@@ -18,6 +18,7 @@ from typing import Literal
 
 import numpy as np
 
+from sottovoce.models.evaluation.metrics.estimate import share
 from sottovoce.models.settings import require
 
 Ties = Literal["max", "mid", "min"]
@@ -49,15 +50,12 @@ class Sampled:
 
 def sampled_exposure(secret: float, sample: Scores) -> Sampled:
     """-log2 of the share of others that are as likely: (k + 1) / (m + 1) of a sample of m."""
-    from scipy.stats import beta
-
     costs = np.asarray(sample, float)
     require((len(costs) >= 1, "scores: a sample of at least one is needed"))
     size, ahead = len(costs), int(np.count_nonzero(costs <= secret))
-    high_share = 1.0 if ahead == size else float(beta.ppf(0.975, ahead + 1, size - ahead))
-    low_share = 0.0 if ahead == 0 else float(beta.ppf(0.025, ahead, size - ahead + 1))
-    most = math.inf if low_share == 0 else -math.log2(low_share)
-    return Sampled(math.log2(size + 1) - math.log2(ahead + 1), -math.log2(high_share), most, ahead == 0)
+    likelier = share(ahead, size)
+    most = math.inf if likelier.low == 0 else -math.log2(likelier.low)
+    return Sampled(math.log2(size + 1) - math.log2(ahead + 1), -math.log2(likelier.high), most, ahead == 0)
 
 
 def extrapolated_exposure(secret: float, sample: Scores) -> tuple[float, float]:

@@ -10,6 +10,8 @@ from sottovoce.models.text.detect.coverage import wilson
 
 @dataclass(frozen=True)
 class Share:
+    """A count of a total; `value` is the share, and the interval follows from both."""
+
     count: int
     total: int
 

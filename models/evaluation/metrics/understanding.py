@@ -23,6 +23,8 @@ IGNORED = -100
 
 @dataclass(frozen=True)
 class ReaderTraining:
+    """How the yardstick is trained: the same for every corpus that is compared."""
+
     epochs: int = 8
     batch: int = 32
     rate: float = 4e-3

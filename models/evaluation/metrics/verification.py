@@ -21,6 +21,8 @@ Scores = Sequence[float] | np.ndarray
 
 @dataclass(frozen=True)
 class Verification:
+    """Equal error rate, and the cost of the scores as they are and as they could be (Cllr, Cllr_min, in bits)."""
+
     eer: float
     cllr: float
     cllr_min: float

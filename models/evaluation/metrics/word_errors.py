@@ -19,6 +19,8 @@ ORDINAL = re.compile(r"(\d+)(st|nd|rd|th)\b")
 
 @dataclass(frozen=True)
 class WordErrors:
+    """Errors and words of one or many sentences; they add up, and the rate is taken at the end."""
+
     errors: int
     words: int
 

@@ -28,4 +28,5 @@ class Aligner(Protocol):
         `language` is what the corpus claims, a code such as "en-GB"; None where it claims nothing.
         """
 
-    def ledger(self) -> LedgerEntry: ...
+    def ledger(self) -> LedgerEntry:
+        """What the ledger says of aligning: which model, and what a wrong border would lay open."""

@@ -14,6 +14,8 @@ Arc = tuple[int, int, float, str]  # from state, to state, probability, word
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Grammar:
+    """A graph whose paths are the ways to say a text; `final` is the state where they end."""
+
     arcs: list[Arc]
     final: int
     piece_of: dict[tuple[int, int], int]  # (from state, to state) -> index of the piece

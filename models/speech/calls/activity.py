@@ -23,6 +23,8 @@ LEAST_SHARE = 1 / 3  # of the longest piece: pieces of nearly nothing tell nothi
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
+    """From when to when somebody speaks on a channel."""
+
     begin_s: float
     end_s: float
     channel: int = 0

@@ -46,6 +46,8 @@ class CallPart:
 
 @dataclass(frozen=True, slots=True)
 class RefusedPart:
+    """A stretch of a call that becomes no utterance, and why."""
+
     stretch: Stretch
     refusal: Refusal
 

@@ -38,7 +38,8 @@ class Masker(Protocol):
     def intervals(self, speech: Speech, stretches: Sequence[tuple[float, float]]) -> list[tuple[int, int]]:
         """The samples [begin, end) that `mask` overwrites, guard bands included: for measuring."""
 
-    def ledger(self) -> LedgerEntry: ...
+    def ledger(self) -> LedgerEntry:
+        """What the ledger says of masking: what is put in place, and what its length still tells."""
 
 
 class BeforeVoice(ABC):

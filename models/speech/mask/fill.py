@@ -29,6 +29,8 @@ class StretchOutsideAudio(Refusal):
 
 @dataclass(frozen=True)
 class Silence:
+    """Puts silence in place of masked words. `guard_ms` is taken on both sides of a word; `fade_ms` avoids a click."""
+
     guard_ms: float = 30.0
     fade_ms: float = 5.0
 
@@ -93,6 +95,8 @@ class Silence:
 
 @dataclass(frozen=True)
 class Tone(Silence):
+    """Puts a steady tone there, so that a listener hears that something is missing."""
+
     frequency_hz: float = 440.0
 
     def __post_init__(self) -> None:

@@ -46,7 +46,8 @@ class Listener(Protocol):
     def heard(self, speech: Speech, text: str, words: Sequence[Word], masked: MaskedWords) -> frozenset[int]:
         """Indices of masked words that are still heard in the masked speech."""
 
-    def ledger(self) -> LedgerEntry: ...
+    def ledger(self) -> LedgerEntry:
+        """What the ledger says of the check: who listens, and what such a listener misses."""
 
 
 class Recogniser(ABC):

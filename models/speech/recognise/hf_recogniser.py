@@ -18,6 +18,8 @@ from sottovoce.models.speech.recognise.recognisers import RATE_HZ, recogniser_le
 
 @dataclass
 class HuggingFace(Recogniser):
+    """`model` is what transformers would load; `tolerance`: how unlike a masked word may be that still counts as heard."""
+
     model: str
     tolerance: float = 0.25
     device: str = "cpu"

@@ -13,6 +13,8 @@ from sottovoce.models.speech.masked_words import MaskedWords
 
 @dataclass(frozen=True)
 class Nobody:
+    """The member `relisten: none`: hears nothing, so nothing is refused because a masked word is still audible."""
+
     def setup(self) -> None:
         """Nothing to load."""
 

@@ -76,6 +76,8 @@ class NormalisedConvolution(nn.Module):
 
 
 class ContextMask(nn.Module):
+    """Gates a layer by what is around a frame: the whole recording, and a segment of it."""
+
     def __init__(self, dilation: int):
         super().__init__()
         self.linear_local = nn.Conv1d(BOTTLENECK, GROWTH, 3, 1, dilation, dilation, bias=False)
@@ -90,6 +92,8 @@ class ContextMask(nn.Module):
 
 
 class DenseLayer(nn.Module):
+    """One layer of a block, whose output is joined to all that came before it."""
+
     def __init__(self, channels: int, dilation: int):
         super().__init__()
         self.nonlinear1 = normalised(channels)
@@ -116,6 +120,8 @@ class DenseBlock(nn.Module):
 
 
 class Transit(nn.Module):
+    """Halves the channels between two blocks."""
+
     def __init__(self, channels: int):
         super().__init__()
         self.nonlinear = normalised(channels)
@@ -126,11 +132,15 @@ class Transit(nn.Module):
 
 
 class Statistics(nn.Module):
+    """Mean and deviation over time: a recording of any length becomes one vector."""
+
     def forward(self, x: Tensor) -> Tensor:
         return torch.cat([x.mean(dim=-1), x.std(dim=-1)], dim=-1)
 
 
 class Embedding(nn.Module):
+    """The last layer: from statistics to the vector that stands for a speaker."""
+
     def __init__(self, channels: int):
         super().__init__()
         self.linear = nn.Conv1d(channels, EMBEDDING, 1, bias=False)

@@ -22,6 +22,8 @@ WEIGHTS = "eval/utils/3D-Speaker/pretrained/*eres2net*/pretrained_eres2net.ckpt"
 
 @dataclass
 class ERes2Net:
+    """The encoder with its weights, which `setup` loads."""
+
     _network: Any = field(default=None, init=False, repr=False)
 
     def setup(self) -> None:

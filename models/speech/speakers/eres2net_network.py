@@ -34,6 +34,8 @@ class Fusion(nn.Module):
 
 
 class Block(nn.Module):
+    """One residual block in two scales; `fused` where the scales are joined by attention and not by a sum."""
+
     def __init__(self, channels_in: int, channels: int, stride: int, fused: bool):
         super().__init__()
         width = channels // 2

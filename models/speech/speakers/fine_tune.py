@@ -22,6 +22,8 @@ MARGIN, SCALE = 0.2, 30.0
 
 @dataclass(frozen=True)
 class FineTuning:
+    """How the attacker trains on: few epochs at a small rate, on crops of `crop_s` seconds."""
+
     epochs: int = 4
     batch: int = 16
     crop_s: float = 2.0

@@ -24,6 +24,8 @@ QUIETEST = 10 ** (-30 / 20)  # the level that quiet speech is raised to, as in t
 
 @dataclass
 class Ge2e:
+    """The encoder with its weights, which `setup` loads."""
+
     _lstm: Any = field(default=None, init=False, repr=False)
     _linear: Any = field(default=None, init=False, repr=False)
 

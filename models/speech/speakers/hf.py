@@ -16,6 +16,8 @@ MIN_S = 1.0  # shorter speech is repeated: the time-delay layers need a context
 
 @dataclass
 class XVector:
+    """The encoder that `model` names, from the hub or from a folder."""
+
     model: str
     _model: Any = field(default=None, init=False, repr=False)
     _features: Any = field(default=None, init=False, repr=False)

@@ -31,6 +31,8 @@ PUBLIC_SPREAD = np.array([
 
 @dataclass
 class Prosody:
+    """An encoder without weights: a recording as statistics of pitch, tempo, loudness and pauses."""
+
     def setup(self) -> None:
         """Nothing is heavy."""
 

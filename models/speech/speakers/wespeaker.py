@@ -20,6 +20,8 @@ SAMPLE_GAIN = 32768.0  # it was trained on 16-bit samples
 
 @dataclass
 class WeSpeaker:
+    """The encoder as an ONNX session, which `setup` opens."""
+
     _session: Any = field(default=None, init=False, repr=False)
 
     def setup(self) -> None:

@@ -63,7 +63,8 @@ class Anonymiser(Protocol):
         """The speech in another voice. `slices` tells where it will be cut, for a voice that changes there; None where
         nothing will be cut, or the words are not known yet."""
 
-    def ledger(self) -> LedgerEntry: ...
+    def ledger(self) -> LedgerEntry:
+        """What the ledger says of the voice: the mechanism, how well it was measured to hide, and what it leaves."""
 
 
 class TakesBatches(ABC):

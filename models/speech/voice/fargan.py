@@ -27,6 +27,8 @@ FADE = 80  # samples
 
 
 class Fargan:
+    """The vocoder as an ONNX session on one thread."""
+
     def __init__(self) -> None:
         import onnxruntime
 

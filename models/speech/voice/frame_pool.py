@@ -22,6 +22,8 @@ QUIET = 30  # percentile of loudness under which a frame says nothing of how som
 
 @dataclass(frozen=True, eq=False)
 class FramePool:
+    """The frames of `n` public speakers, as arrays that ship with the package."""
+
     gender: np.ndarray  # [n] "f" or "m"
     frames: np.ndarray  # [n, frames, 17] cepstra 1 to 17, one after the other in time, in units of the speaker
     mean: np.ndarray  # [n, 17]

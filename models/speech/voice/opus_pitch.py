@@ -22,6 +22,8 @@ STEPS_PER_OCTAVE = 60
 
 
 class PitchTracker:
+    """The network with its weights; it is called on the spectrum and residual of a whole recording."""
+
     def __init__(self) -> None:
         self._layers = Layers()
 

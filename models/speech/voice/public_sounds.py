@@ -32,6 +32,8 @@ BANDS = 18
 
 @dataclass(frozen=True, eq=False)
 class PublicSounds:
+    """Stretches of public speech by phone, each as its difference from what the network would say."""
+
     phone: np.ndarray  # [n]
     shape: np.ndarray  # [n, POINTS, 18] in steps of STEP
 

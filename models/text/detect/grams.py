@@ -64,6 +64,8 @@ def encode(words: Sequence[str], code: str, language: int | None, rows: int) -> 
 
 
 class GramNetwork(Network):
+    """The network as a detector runs it: read from a folder, it scores the words of texts in one language."""
+
     def __init__(self, folder: Path, kept: dict[str, Any]):
         super().__init__(folder, kept)
         self._rows: int = kept["rows"]

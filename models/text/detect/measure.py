@@ -31,6 +31,8 @@ _SMALL_WORDS = frozenset(
 
 @dataclass
 class HitCount:
+    """How many of a kind were found, of how many there are."""
+
     hit: int = 0
     of: int = 0
 

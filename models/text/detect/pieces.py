@@ -150,6 +150,8 @@ class Network(ABC):
 
 
 class PieceNetwork(Network):
+    """The network as a detector runs it: texts are cut into pieces, and long ones into windows."""
+
     def __init__(self, folder: Path, kept: dict[str, Any]):
         super().__init__(folder, kept)
         self._window: int = kept["window"]

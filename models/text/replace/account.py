@@ -55,7 +55,8 @@ class Accounted(Protocol):
     not_protected: ClassVar[tuple[str, ...]]
 
     @property
-    def counting(self) -> CountSettings | None: ...
+    def counting(self) -> CountSettings | None:
+        """How values are counted in the corpus; None where they come from public lists."""
 
 
 def with_recall(strategy: StrategyOptions, detector: LedgerEntry | None) -> StrategyOptions:

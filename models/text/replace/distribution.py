@@ -35,12 +35,16 @@ class Draws:
 
 
 class Distribution(Protocol):
+    """What a strategy draws surrogates from, and whether a value is among them."""
+
     @property
-    def pi_min(self) -> float: ...
+    def pi_min(self) -> float:
+        """The probability of the rarest value, which bounds epsilon."""
 
     def __contains__(self, value: object) -> bool: ...
 
-    def draw(self, draws: Draws) -> str: ...
+    def draw(self, draws: Draws) -> str:
+        """One value, by keyed draws: the same draws give the same value."""
 
 
 class ListDistribution:

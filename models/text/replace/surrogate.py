@@ -48,6 +48,8 @@ class NotCounted(Refusal):
 
 @dataclass
 class Surrogate(SurrogateOptions):
+    """What such strategies share: draws, units and the ledger's entry. A subclass says what a unit is."""
+
     name: ClassVar[str]
     unit: ClassVar[str]
     says: ClassVar[str]

@@ -68,6 +68,8 @@ def text_of(tokens: Sequence[str]) -> tuple[str, str | None, tuple[Slot, ...]]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AutoEncoder:
+    """The trained networks as plain arrays, with their vocabulary and the card that tells how they were trained."""
+
     card: dict[str, Any]
     vocabulary: tuple[str, ...]
     arrays: dict[str, np.ndarray]

@@ -10,6 +10,8 @@ from sottovoce.models.ledger.entries import LedgerEntry
 
 @dataclass(frozen=True)
 class NotRewritten:
+    """The member `rewrite: none`: it releases nothing of its own and serves every sink."""
+
     def setup(self) -> None:
         """Nothing to load."""
 

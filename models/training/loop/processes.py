@@ -23,6 +23,8 @@ GLIBC_KEEPS = {-1: 1 << 30, -2: 1 << 26, -3: 1 << 25}  # M_TRIM_THRESHOLD, M_TOP
 
 @dataclass(frozen=True)
 class Processes:
+    """This process among those that train together: which it is (`rank`), of how many, on which device."""
+
     rank: int
     count: int
     device: torch.device

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Scores:
+    """How a model did on so many `examples`; `ser` is the semantic error rate, and lower is better."""
+
     ser: float
     intent_accuracy: float
     slot_f1: float

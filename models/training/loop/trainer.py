@@ -20,9 +20,11 @@ class NotFinite(RunError):
 class Watcher(Protocol):
     """Sees how training goes. What it sees of steps comes from private rows: it must stay with the data."""
 
-    def step(self, step: int, result: StepResult, seconds: float) -> None: ...
+    def step(self, step: int, result: StepResult, seconds: float) -> None:
+        """Called after each step with what it computed and how long it took."""
 
-    def epoch(self, epoch: int, scores: Mapping[str, float] | None) -> None: ...
+    def epoch(self, epoch: int, scores: Mapping[str, float] | None) -> None:
+        """Called after each epoch; `scores` are None where nothing was validated."""
 
 
 @dataclass
@@ -38,6 +40,8 @@ class Progress:
 
 @dataclass
 class Trainer:
+    """One training from its first step, or from a checkpoint, to its best weights."""
+
     bench: Workbench
     labels: Any
     validation: list[Any]

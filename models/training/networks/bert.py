@@ -111,6 +111,8 @@ class HashedPieces:
 
 @dataclass(frozen=True)
 class TokenizerPieces:
+    """Sentences as the pieces of a Hugging Face tokenizer, cut at `longest` pieces."""
+
     tokenizer: Any
     longest: int
 
@@ -134,6 +136,8 @@ class TokenizerPieces:
 
 
 class BertReader(nn.Module):
+    """The network: a pretrained encoder with heads for intent and slots."""
+
     def __init__(self, encoder: Any):
         super().__init__()
         self.encoder = encoder

@@ -62,6 +62,8 @@ class Clc(Member):
 
 @dataclass(frozen=True)
 class ClcEncoder:
+    """Sentences as characters and as words, which are hashed into `buckets` or looked up in a public list."""
+
     buckets: int
     index: Mapping[str, int] | None
     longest: int
@@ -82,6 +84,8 @@ class ClcEncoder:
 
 
 class ClcReader(nn.Module):
+    """The network itself; each layer has a rule for gradients a row (`models/training/privacy/ghost_rules.py`)."""
+
     def __init__(self, options: Clc, words: nn.Embedding):
         super().__init__()
         self.words = words

@@ -78,6 +78,8 @@ class RewriterModel(Member):
 
 
 class RewriterNetwork(nn.Module):
+    """Encoder, short vector and decoder, over a public list of tokens."""
+
     def __init__(self, options: RewriterModel, tokens: tuple[str, ...]):
         super().__init__()
         self.options, self.tokens = options, tokens

@@ -46,6 +46,8 @@ class TurnsModel(Member):
 
 
 class TurnsNetwork(nn.Module):
+    """The network itself: words and acts of each turn into a vector, a dialogue of such vectors into the next act."""
+
     def __init__(self, options: TurnsModel, acts: int):
         super().__init__()
         self.words = nn.Embedding(options.buckets, options.word_size)

@@ -20,6 +20,8 @@ from sottovoce.models.training.rounding import diagonal_lengths, gamma, lengths,
 
 
 class Factor(Protocol):
+    """The gradients of one parameter for all units of a batch, without ever writing them out."""
+
     def square_norms(self) -> Tensor:
         """[units]: an upper bound of the squared norm of what `add_weighted` adds for each unit at weight 1."""
 

@@ -17,6 +17,8 @@ from sottovoce.models.training.privacy.soundness import Sampling
 
 @dataclass
 class Sampler:
+    """Draws the units of every step, as the privacy accounting assumes them to be drawn."""
+
     key: Secret
     sampling: Sampling
     n: int

@@ -33,6 +33,8 @@ LIMITS = AudioLimits(min_s=0.1, max_s=120.0)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SpokenText:
+    """One slice of speech as an example: mel bands, and what is said."""
+
     bands: np.ndarray
     text: str
     source: Source
@@ -47,6 +49,8 @@ class SpokenText:
 
 
 class Recognition(Task):
+    """Trains a recogniser's acoustic model, which tells letters from sound."""
+
     sink, columns, default_model = "stt_am", frozenset({"audio", "text"}), "conv"
     examples = "slices of speech"
     left_out_because = "have speech without text"

@@ -32,6 +32,8 @@ Turn = tuple[tuple[str, ...], str | None]  # words, label
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Dialogue:
+    """One dialogue as an example; its repr shows no word of it."""
+
     turns: tuple[Turn, ...]
     source: Source
     speaker: str | None = None
@@ -50,10 +52,14 @@ class Dialogue:
 
 @dataclass(frozen=True)
 class Acts:
+    """The acts that a model can answer with, in the order of its outputs."""
+
     acts: tuple[str, ...]
 
 
 class DialogueManagement(Task):
+    """Trains a model that tells the next act of a dialogue."""
+
     sink, columns, default_model = "dm", frozenset({"turns"}), "turns"
     examples = "dialogues"
     left_out_because = "are dialogues in which no labelled turn follows another turn"

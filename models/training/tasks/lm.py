@@ -27,6 +27,8 @@ ROWS = 64
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TrainingLine:
+    """One line of text as an example; its repr shows no word of it."""
+
     words: tuple[str, ...]
     source: Source
     speaker: str | None = None
@@ -40,6 +42,8 @@ class TrainingLine:
 
 
 class LanguageModelling(Task):
+    """Trains a model that tells the next word of a line."""
+
     sink, columns, default_model = "stt_lm", frozenset({"text"}), "lstm"
     examples = "lines of text"
     left_out_because = "have no word"

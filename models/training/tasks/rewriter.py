@@ -26,6 +26,8 @@ ROWS = 64
 
 
 class Rewriting(Understanding):
+    """Trains the auto-encoder to say its input again; it reads the same rows as understanding does."""
+
     default_model = "rewriter"
     publishes = "the names of intents and slots, and a public list of words"
     judged_by = "loss"

@@ -24,6 +24,8 @@ CANARY_WORDS = 4
 
 
 class Understanding(Task):
+    """Trains a model that tells the intent of a sentence and the slots in it."""
+
     sink, columns, default_model = SLU, SLU_COLUMNS, "clc"
     examples = "labelled examples"
     left_out_because = "have no intent"

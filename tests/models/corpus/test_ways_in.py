@@ -148,6 +148,7 @@ def test_tokens_and_tags():
     assert refused.error.code == "tags_malformed"
 
 
+@pytest.mark.slow  # lhotse alone takes seconds to load
 def test_lhotse_cuts_by_the_library_itself(tmp_path):
     lhotse = pytest.importorskip("lhotse")
     recording = lhotse.Recording("rec", [lhotse.audio.AudioSource("file", [0], "call.wav")], 16000, 160000, 10.0)

@@ -10,7 +10,7 @@ from sottovoce.models.records import Source, Utterance
 from sottovoce.models.settings import FAMILIES, TABLES, languages_of, read_spec, table
 from sottovoce.models.text import chain
 from sottovoce.models.text.detect import TAGGED
-from sottovoce.models.text.language import NAMES, LanguageNotSupported, code_of, guess
+from sottovoce.models.text.language import LanguageNotSupported, code_of, guess
 from sottovoce.models.text.languages import TABLE
 from sottovoce.transforms.engine.job import InputSettings
 from sottovoce.transforms.text.stages import _Language, known_languages
@@ -44,7 +44,7 @@ def test_among_languages_that_are_expected_the_likeliest_is_taken():
 def test_every_row_of_languages_is_a_member_and_a_known_code():
     for family in FAMILIES:
         for member, codes in import_module(TABLES[family]).LANGUAGES.items():
-            assert member in table(family) and set(codes) <= set(NAMES)
+            assert member in table(family) and set(codes) <= set(TABLE)
 
 
 def test_an_ensemble_knows_what_one_of_its_members_knows():

@@ -18,6 +18,8 @@ AT_ONCE, LONGEST = 64, 128
 
 
 class MiniLm:
+    """Reads a text as the sentence encoder's vector; its weights are loaded in `setup`."""
+
     _model: Any = None
     _tokenizer: Any = None
 

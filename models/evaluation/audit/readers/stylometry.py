@@ -32,6 +32,8 @@ PLACES = {
 
 
 class Stylometry:
+    """Reads a text as shares of small words, marks and letters; each text is read once."""
+
     def __init__(self) -> None:
         self._known: dict[str, np.ndarray] = {}  # a text is compared within its sink and across sinks
 

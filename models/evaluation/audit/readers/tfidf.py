@@ -17,6 +17,8 @@ Counted = dict[str, Counter[str]]
 
 
 class Tfidf:
+    """Reads texts as weighted counts, whose weights come from the texts that are compared."""
+
     def __init__(self) -> None:
         self._known: dict[Callable[[str], Iterator[str]], Counted] = {_words: {}, _letters: {}}  # as by stylometry
 

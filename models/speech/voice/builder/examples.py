@@ -32,6 +32,8 @@ class Heard:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SpeechExample:
+    """One utterance in numbers, frame by frame; `trusted` says which segments the aligner was sure of."""
+
     speaker: int
     track: PhoneTrack
     trusted: np.ndarray  # [segments]

@@ -36,6 +36,8 @@ REPORT = 250  # steps between two lines of the log
 
 @dataclass(frozen=True)
 class VoiceTraining:
+    """How the phone network is trained: how long, on what crops, how large it is."""
+
     steps: int = 2000
     batch: int = 16
     crop: int = 128  # frames
@@ -101,6 +103,8 @@ class TrainedStack(nn.Module):
 
 
 class Networks(nn.Module):
+    """What is trained together: an embedding a speaker, and the networks that read phones and embedding."""
+
     def __init__(self, speakers: int, options: VoiceTraining):
         super().__init__()
         self.voice = nn.Embedding(speakers, VOICE_DIMENSION)

@@ -55,6 +55,8 @@ class TaggedExample:
 
 @dataclass(frozen=True, slots=True)
 class SlotType:
+    """The sensitive type of a slot, and the `ordinary` values of that slot which name nothing."""
+
     type: str
     ordinary: frozenset[str]
 

@@ -20,6 +20,8 @@ from sottovoce.models.text.detect.builder.recipe import TrainingMaterial
 
 @dataclass(frozen=True)
 class FlairTraining:
+    """How flair's tagger is trained, and how large it is."""
+
     epochs: int = 10
     learning_rate: float = 3e-3
     batch_size: int = 32

@@ -90,6 +90,8 @@ class GramTagger(nn.Module):
 
 @dataclass
 class GramTrained:
+    """The trained network with the names of its outputs, its languages, and how each epoch did."""
+
     model: GramTagger
     names: list[str]
     languages: list[str]

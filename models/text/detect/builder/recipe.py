@@ -53,6 +53,8 @@ class Portion:
 
 @dataclass(frozen=True)
 class Recipe:
+    """A recipe file, section by section: which corpora, how they are varied, how the tagger is trained and tuned."""
+
     corpora: dict[str, Any] = field(default_factory=dict)
     templates: int = 0
     augmentation: dict[str, Any] = field(default_factory=dict)

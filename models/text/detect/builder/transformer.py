@@ -78,6 +78,8 @@ class WordClassifier(nn.Module):
 
 @dataclass
 class Trained:
+    """The trained network with the names of its outputs, how each epoch did, and the weights that it began from."""
+
     model: WordClassifier
     names: list[str]
     history: list[dict[str, float]] = field(default_factory=list)

@@ -158,6 +158,7 @@ def test_thresholds_name_attacks_that_exist():
     assert all(0 < AuditSettings().allowed(name) < 1 for name in TABLE)
 
 
+@pytest.mark.slow  # three draws, each with trained attackers on sound and on words
 def test_voice_and_words_together_tell_more_than_either_alone():
     both, voice = (resolve(TABLE[f"speakers_by_voice{name}"])() for name in ("_and_words", ""))
     draws = [both.leaks_by_design(np.random.default_rng(seed)) for seed in range(3)]

@@ -76,7 +76,7 @@ def test_training_goes_on_from_the_weights_of_a_tagger(tiny_encoder, tiny_tagger
     assert logits.shape == (len(pieced.ids), len(network.names))
 
 
-def test_a_blend_lies_between_both_networks_and_the_cheapest_is_kept(tiny_encoder, tiny_tagger, monkeypatch):
+def test_a_blend_lies_between_both_networks_and_the_cheapest_is_kept(tiny_encoder, monkeypatch):
     torch = pytest.importorskip("torch")
     from sottovoce.models.text.detect.builder import blend
     from sottovoce.models.text.detect.builder.transformer import Trained
@@ -96,6 +96,7 @@ def test_a_blend_lies_between_both_networks_and_the_cheapest_is_kept(tiny_encode
         blend.cheapest_blend(Trained(model, []), tiny_encoder, 64, [], lambda made: ({}, 0.0), (0.5,), said.append)
 
 
+@pytest.mark.slow  # the fixture trains a network, and so does the test
 def test_held_words_pull_towards_the_network_that_training_began_from(
     tiny_encoder, tiny_tagger, labelled_file, tmp_path
 ):
