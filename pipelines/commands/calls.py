@@ -93,7 +93,7 @@ def _cutter(args: argparse.Namespace) -> CallCutter:
     from sottovoce.pipelines.local.read_locally import read_member
 
     judge = read_member("align", "--align", args.align).make()
-    locate = PocketSphinx(floor=-1e6, word_floor=-1e6, pause_floor=-1e6, phone_floor=-1e6)
+    locate = PocketSphinx(network=0.0, floor=-1e6, word_floor=-1e6, pause_floor=-1e6, phone_floor=-1e6)
     recogniser = None if args.recognise == "none" else read_member("relisten", "--recognise", args.recognise).make()
     if recogniser is not None and not isinstance(recogniser, Recogniser):
         raise SettingsError([f"--recognise {args.recognise}: writes nothing down; allowed: moonshine, vosk, hf, none"])

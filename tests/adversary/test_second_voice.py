@@ -21,7 +21,7 @@ SECRET = hashlib.sha256(b"the draws of this test").digest()  # phases are compar
 SPOKEN, SUSPECTS = demo_records(80)[:6], demo_records(80)[40:52]
 PRESENT = 6  # of the suspects are in a second channel
 AGREES = 0.15  # share of the phases; unrelated speech of these voices reaches 0.1, speech that is in it 0.2 and more
-ALIGN = "{use: pocketsphinx, floor: -9, word_floor: -99, pause_floor: -99, phone_floor: -99}"  # noise is no reason
+ALIGN = "{use: pocketsphinx, network: 0, floor: -9, word_floor: -99, pause_floor: -99, phone_floor: -99}"  # noise is no reason
 JOB = ("--set", "sinks={stt_am: 1}", "--set", "voice=vtln", "--set", "relisten=none", "--set", f"align={ALIGN}")
 
 
