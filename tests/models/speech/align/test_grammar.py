@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.models.speech.align.grammar import grammar_of
-from sottovoce.models.speech.align.readings import pieces
+from sottovoce.models.speech.align.readings import grammar_of, pieces
 from sottovoce.models.speech.align.refusals import AlignmentFailed
 
 

@@ -12,10 +12,11 @@ import pytest
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.evaluation.known_answers.word_times import Known, ProgramMissing, speak_espeak, speak_flite
 from sottovoce.models.records import AudioRef
-from sottovoce.models.speech.align.pocketsphinx import PocketSphinx
+from sottovoce.models.speech.align.pocketsphinx import LABELS, Judge, PocketSphinx
 from sottovoce.models.speech.align.readings import NothingSpoken
 from sottovoce.models.speech.align.refusals import AlignmentFailed, AlignmentMismatch, LanguageNotAligned
 from sottovoce.models.speech.audio import Speech, load, resample
+from sottovoce.models.speech.sphinx import pcm_of
 
 pytestmark = pytest.mark.slow
 
@@ -107,6 +108,28 @@ def test_only_english_is_accepted(aligner: PocketSphinx, language: str | None, a
             aligner.align(known.speech, known.text, language)
 
 
+def test_the_network_hears_a_word_in_a_pause_and_the_phones_that_are_said(aligner: PocketSphinx) -> None:
+    known = spoken("play the new album by the rolling stones")
+    words = aligner.align(known.speech, known.text)
+    ratios = Judge().ratios(pcm_of(known.speech))
+    assert ratios.shape[1] == len(LABELS) and ratios.max() == 0.0
+    said = np.zeros(len(ratios), int)
+    for phone in (phone for word in words for phone in word.phones):
+        said[round(phone.begin_s * 100) : round(phone.end_s * 100)] = LABELS[phone.label]
+    speech = said > 0
+    fits, silent = ratios[np.arange(len(said)), said][speech], ratios[speech, LABELS["SIL"]]
+    assert fits.mean() > silent.mean() + 1.0
+
+
+def test_without_the_network_the_floors_judge_pocketsphinx_alone() -> None:
+    known = spoken("please call maria on the mobile phone")
+    alone = PocketSphinx(network=0.0, floor=-1.0, word_floor=-2.5, pause_floor=-70.0, phone_floor=-100.0)
+    alone.setup()
+    assert len(alone.align(known.speech, known.text)) == 7
+    with pytest.raises((AlignmentMismatch, AlignmentFailed)):
+        alone.align(known.speech, "what is the weather in reykjavik")
+
+
 def test_a_text_without_words_is_refused(aligner: PocketSphinx) -> None:
     with pytest.raises(NothingSpoken):
         aligner.align(spoken("hello").speech, "😀")
@@ -148,6 +171,6 @@ def _accepts(aligner: PocketSphinx, speech: Speech, text: str) -> bool:
 
 
 def test_floors_must_be_sensible() -> None:
-    for wrong in ({"floor": 1.0}, {"word_floor": 0.5}, {"pause_floor": 3.0}, {"phone_floor": 1.0}):
+    for wrong in ({"floor": 1.0}, {"word_floor": 0.5}, {"pause_floor": 3.0}, {"phone_floor": 1.0}, {"network": -1.0}):
         with pytest.raises(SettingsError):
             PocketSphinx(**wrong)
