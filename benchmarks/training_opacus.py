@@ -92,18 +92,18 @@ class OpacusIntents(nn.Module):
         return of_intent + crf.negative_log_likelihood(emissions, self.transitions(sentence), batch.tags, batch.lengths)
 
 
-def opacus_step(case: Case, batch: Any, ghost: bool) -> Callable[[int], None]:
+def opacus_step(case: Case, rows: list[Any], ghost: bool) -> Callable[[int], None]:
     network = OpacusIntents(case) if case.member.task == "slu" else case.with_lstms_of(OpacusLstm)
     kind: Any = GradSampleModuleFastGradientClipping if ghost else GradSampleModule
     options = {"max_grad_norm": 1.0, "use_ghost_clipping": True} if ghost else {}
     wrapped = kind(network, batch_first=True, loss_reduction="mean", strict=False, **options)
     inner = torch.optim.Adam(wrapped.parameters(), 1e-3, fused=True)
     make: Any = DPOptimizerFastGradientClipping if ghost else DPOptimizer
-    optimizer = make(inner, noise_multiplier=1.0, max_grad_norm=1.0, expected_batch_size=len(batch))
+    optimizer = make(inner, noise_multiplier=1.0, max_grad_norm=1.0, expected_batch_size=len(rows))
 
     def step(number: int) -> None:
         optimizer.zero_grad()
-        losses = wrapped(batch)
+        losses = wrapped(case.task.collate(rows))
         if ghost:
             DPTensorFastGradientClipping(wrapped, optimizer, losses, loss_reduction="mean").backward()
         else:
