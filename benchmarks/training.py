@@ -85,6 +85,7 @@ def variants(case: Case, count: int, with_opacus: bool, compiled: bool) -> dict[
     steps = {"plain": plain_step(case.with_lstms_of(TorchLstm), case, rows)}
     if not case.member.mixes_rows:
         steps["sound, 8 micro-batches"] = private_step(case, rows, base, alone)
+        steps["sound, 8 at once"] = private_step(case, rows, replace(base, micro_at_once=True), alone)
     steps["per_example"] = private_step(case, rows, replace(base, mode="per_example"), alone)
     if compiled:
         steps["plain, compiled"] = plain_step(torch.compile(case.network()), case, rows)  # type: ignore[arg-type]
