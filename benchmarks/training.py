@@ -4,8 +4,9 @@
                                                     [--no-opacus] [--no-processes] [--compiled]
 
 Models at their own size (`training_cases.py`): sentences of 16 words with SNIPS' schema, lines of 16 words of 8000, dialogues of
-8 turns, slices of 2 s; `--rows` of them a step. All variants use the same fused Adam and include their noise. The first row of
-each table is what one would write without privacy: with torch's own nn.LSTM, in two processes with DistributedDataParallel.
+8 turns, slices of 2 s; `--rows` of them a step. All variants put their rows together, use the same fused Adam and include their
+noise. The first row of each table is what one would write without privacy: with torch's own nn.LSTM, in two processes with
+DistributedDataParallel.
 Variants take turns step by step, so that a busy moment hits all alike: the ratio of the least CPU seconds is what an idle machine
 would show, the median over the rounds of each round's own ratio is what this one did. CPU seconds are those of one process, with
 all its threads. sound plays 8 devices one after the other in the first table; in the second each of 2 processes over gloo is one
@@ -27,7 +28,6 @@ from torch import nn
 from training_cases import CASES, Case, TorchLstm
 
 from sottovoce.models.randomness import Secret
-from sottovoce.models.training.batches import AnyBatch
 from sottovoce.models.training.loop.processes import Processes, join, keep_memory
 from sottovoce.models.training.privacy.edp import Workbench, gradient_of_step
 from sottovoce.models.training.privacy.flat import FlatGradients
@@ -39,10 +39,11 @@ from sottovoce.models.training.train_settings import TrainSettings
 HEADER = "| model | {} | least CPU s | ratio | ratio by round, CPU | ratio by round, clock |\n|---|---|---|---|---|---|"
 
 
-def plain_step(network: nn.Module, batch: AnyBatch) -> Callable[[int], None]:
+def plain_step(network: nn.Module, case: Case, rows: list[object]) -> Callable[[int], None]:
     optimizer = torch.optim.Adam(network.parameters(), 1e-3, fused=True)
 
     def step(number: int) -> None:
+        batch = case.task.collate(rows)
         optimizer.zero_grad()
         (network(batch) * batch.weights).sum().backward()
         optimizer.step()
@@ -80,20 +81,20 @@ def private_step(
 
 def variants(case: Case, count: int, with_opacus: bool, compiled: bool) -> dict[str, Callable[[int], None]]:
     alone, rows = Processes(0, 1, torch.device("cpu")), case.rows(count)
-    batch = case.task.collate(rows)
     base = TrainSettings(z0=1.0, batch_size=count, n_micro=8, sampling="shuffle", delta=1e-3)
-    steps = {"plain": plain_step(case.with_lstms_of(TorchLstm), batch)}
+    steps = {"plain": plain_step(case.with_lstms_of(TorchLstm), case, rows)}
     if not case.member.mixes_rows:
         steps["sound, 8 micro-batches"] = private_step(case, rows, base, alone)
+        steps["sound, 8 at once"] = private_step(case, rows, replace(base, micro_at_once=True), alone)
     steps["per_example"] = private_step(case, rows, replace(base, mode="per_example"), alone)
     if compiled:
-        steps["plain, compiled"] = plain_step(torch.compile(case.network()), batch)  # type: ignore[arg-type]
+        steps["plain, compiled"] = plain_step(torch.compile(case.network()), case, rows)  # type: ignore[arg-type]
         steps["sound, compiled"] = private_step(case, rows, base, alone, compiled=True)
     if with_opacus and not case.member.mixes_rows:
         from training_opacus import opacus_step
 
-        steps["Opacus per-sample"] = opacus_step(case, batch, ghost=False)
-        steps["Opacus ghost"] = opacus_step(case, batch, ghost=True)
+        steps["Opacus per-sample"] = opacus_step(case, rows, ghost=False)
+        steps["Opacus ghost"] = opacus_step(case, rows, ghost=True)
     return steps
 
 
@@ -130,7 +131,7 @@ def two_processes(rank: int, port: int, name: str, count: int, rounds: int) -> N
     base = TrainSettings(z0=1.0, batch_size=2 * count, n_micro=2, sampling="shuffle", delta=1e-3)
     plain = nn.parallel.DistributedDataParallel(case.with_lstms_of(TorchLstm))
     steps = {
-        "plain DDP": plain_step(plain, case.task.collate(rows[rank * count : (rank + 1) * count])),
+        "plain DDP": plain_step(plain, case, rows[rank * count : (rank + 1) * count]),
         "sound": private_step(case, rows, base, who),
         "per_example": private_step(case, rows, replace(base, mode="per_example"), who),
     }

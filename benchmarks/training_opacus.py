@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from training_cases import Case
 
 from sottovoce.models.training.batches import Batch
+from sottovoce.models.training.networks.bag import Bag
 from sottovoce.models.training.networks.clc import Clc
 from sottovoce.models.training.networks.norms import Affine
 
@@ -72,6 +73,18 @@ class ThreeAxes(nn.Module):
         return self.linear(x.flatten(1, 2)).unflatten(1, x.shape[1:3])
 
 
+class WordsApart(nn.Module):
+    """A bag of words as an embedding of each, which Opacus has rules for."""
+
+    def __init__(self, bag: Bag):
+        super().__init__()
+        self.embed = nn.Embedding(*bag.weight.shape)
+
+    def forward(self, words: Tensor) -> Tensor:
+        present = (words > 0).unsqueeze(-1)
+        return (self.embed(words) * present).sum(2) / present.sum(2).clamp_min(1)
+
+
 class OpacusIntents(nn.Module):
     """Intents and slots: the table of transitions hangs on the sentence."""
 
@@ -92,18 +105,20 @@ class OpacusIntents(nn.Module):
         return of_intent + crf.negative_log_likelihood(emissions, self.transitions(sentence), batch.tags, batch.lengths)
 
 
-def opacus_step(case: Case, batch: Any, ghost: bool) -> Callable[[int], None]:
+def opacus_step(case: Case, rows: list[Any], ghost: bool) -> Callable[[int], None]:
     network = OpacusIntents(case) if case.member.task == "slu" else case.with_lstms_of(OpacusLstm)
+    if isinstance(getattr(network, "words", None), Bag):
+        network.words = WordsApart(network.words)
     kind: Any = GradSampleModuleFastGradientClipping if ghost else GradSampleModule
     options = {"max_grad_norm": 1.0, "use_ghost_clipping": True} if ghost else {}
     wrapped = kind(network, batch_first=True, loss_reduction="mean", strict=False, **options)
     inner = torch.optim.Adam(wrapped.parameters(), 1e-3, fused=True)
     make: Any = DPOptimizerFastGradientClipping if ghost else DPOptimizer
-    optimizer = make(inner, noise_multiplier=1.0, max_grad_norm=1.0, expected_batch_size=len(batch))
+    optimizer = make(inner, noise_multiplier=1.0, max_grad_norm=1.0, expected_batch_size=len(rows))
 
     def step(number: int) -> None:
         optimizer.zero_grad()
-        losses = wrapped(batch)
+        losses = wrapped(case.task.collate(rows))
         if ghost:
             DPTensorFastGradientClipping(wrapped, optimizer, losses, loss_reduction="mean").backward()
         else:

@@ -16,7 +16,7 @@ from typing import Any
 from sottovoce.models.errors import CorpusError
 from sottovoce.models.records import Source
 from sottovoce.models.training.rows import Row, rows_of
-from sottovoce.models.training.tasks.task import Fault, TaskCorpus
+from sottovoce.models.training.tasks.task import Fault, TaskCorpus, name_of
 
 TOKEN = re.compile(r"\w+|[^\w\s]")
 
@@ -95,7 +95,7 @@ def check_labels(examples: Iterable[Example], labels: Labels) -> None:
 def _example(row: Mapping[str, Any], source: Source) -> Example:
     tokens, tags = _given_tags(row) if "tokens" in row else _tags_from_slots(row)
     speaker, dialogue = (None if row.get(name) is None else str(row[name]) for name in ("speaker", "dialogue_id"))
-    return Example(tokens, tags, str(row["intent"]), source, speaker, dialogue)
+    return Example(tokens, tags, name_of(row["intent"], "intent"), source, speaker, dialogue)
 
 
 def _given_tags(row: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -123,7 +123,12 @@ def _tags_from_slots(row: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str
         raise Fault("the text has no word")
     begins, ends = {b: i for i, (b, _) in enumerate(places)}, {e: i for i, (_, e) in enumerate(places)}
     tags = ["O"] * len(places)
-    for number, slot in enumerate(row.get("slots") or (), 1):
+    slots = row.get("slots") or []
+    if not isinstance(slots, list) or not all(
+        isinstance(slot, dict) and {"begin", "end", "name"} <= set(slot) for slot in slots
+    ):
+        raise Fault("slots: expected a list of objects with begin, end and name")
+    for number, slot in enumerate(slots, 1):
         first, last = begins.get(slot["begin"]), ends.get(slot["end"])
         if first is None or last is None or last < first:
             raise Fault(f"slot {number} does not begin and end where words do: label not aligned with tokens")

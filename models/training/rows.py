@@ -11,6 +11,7 @@ import gzip
 import io
 import json
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -120,20 +121,46 @@ def _files(path: Path) -> list[Path]:
 
 
 def _of_lines(file: Path) -> Iterator[Row]:
+    for number, line in _numbered(file):
+        try:
+            row = json.loads(line, parse_constant=_no_number)
+        except _NoNumber as name:
+            raise CorpusError(
+                f"{file.name}: line {number}: {name} is no number of JSON; give the value, or null"
+            ) from None
+        except json.JSONDecodeError:
+            row = None
+        if not isinstance(row, dict):
+            raise CorpusError(f"{file.name}: line {number}: not a JSON object")
+        audio = row.get("audio", row.get("audio_filepath"))
+        if row.get("speaker") is None and row.get("speaker_id") is not None:  # as manifests call them
+            row["speaker"] = row["speaker_id"]
+        if not isinstance(row.get("speaker"), str | int | None):
+            raise CorpusError(f"{file.name}: line {number}: speaker: expected text or a whole number")
+        if isinstance(audio, str):  # beside the file that names it
+            row["audio"] = str(file.parent / audio)
+        yield Source(file.name, number), row
+
+
+def _numbered(file: Path) -> Iterator[tuple[int, str]]:
+    """Lines that hold something, with their numbers."""
     open_text: Any = gzip.open if file.suffix == ".gz" else open
-    with open_text(file, "rt", encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except json.JSONDecodeError:
-                row = None
-            if not isinstance(row, dict):
-                raise CorpusError(f"{file.name}: line {number}: not a JSON object")
-            audio = row.get("audio", row.get("audio_filepath"))
-            if "speaker" not in row and row.get("speaker_id") is not None:  # as manifests call them
-                row["speaker"] = row["speaker_id"]
-            if isinstance(audio, str):  # beside the file that names it
-                row["audio"] = str(file.parent / audio)
-            yield Source(file.name, number), row
+    number = 0
+    try:
+        with open_text(file, "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield number, line
+    except UnicodeDecodeError:
+        raise CorpusError(f"{file.name}: not UTF-8 text after line {number}") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise CorpusError(f"{file.name}: not a gzip file, or damaged after line {number}") from None
+
+
+class _NoNumber(Exception):
+    pass
+
+
+def _no_number(name: str) -> Any:
+    """NaN and Infinity, which Python's reader lets through."""
+    raise _NoNumber(name)

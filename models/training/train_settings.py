@@ -66,6 +66,8 @@ class TrainSettings:
 
     checkpoint_steps: int = 100
     rows_at_once: int = 512  # per_example: rows of one pass; more only costs memory
+    # paper, sound: micro-batches of a process in one pass, where each layer has a rule for clipping; equal up to rounding
+    micro_at_once: bool = False
     device: Literal["auto", "cpu", "cuda"] = "auto"
     mixed_precision: bool = False
 
@@ -85,6 +87,7 @@ class TrainSettings:
              "private examples, which no epsilon covers; validate on public ones (validation, validation_is_public: true)"),
             (self.checkpoint_steps >= 1, "checkpoint_steps: must be at least 1"),
             (self.rows_at_once >= 1, "rows_at_once: must be at least 1"),
+            (not self.micro_at_once or self.mode in ("paper", "sound"), f"micro_at_once: mode {self.mode} has no micro-batches"),
             (self.longest_speaker >= 1, "longest_speaker: must be at least 1"),
             (not private or self.z0 is not None or self.target_epsilon is not None,
              f"z0: mode {self.mode} adds noise; give z0, or target_epsilon"),

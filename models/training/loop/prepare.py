@@ -55,6 +55,11 @@ def prepare(
     train, validation = corpus.examples, _validation(task, data, settings, commit, units)
     if validation is None:
         train, validation = _held_out(train, settings, key)
+    if not train and validation and corpus.examples:
+        raise CorpusError(
+            f"data: all {len(validation)} {task.examples} were drawn for validation, none is left to train on: more data, or "
+            "a smaller validation_share"
+        )
     if not train:
         other = f"; {corpus.left_out} rows {task.left_out_because}" if corpus.left_out else ""
         raise CorpusError(f"data: no {task.examples} to train on{other}")

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from sottovoce.models.settings import require
 from sottovoce.models.training.batches import NamedBatch
+from sottovoce.models.training.networks.bag import Bag
 from sottovoce.models.training.networks.lstm import Lstm
 from sottovoce.models.training.networks.member import Member
 
@@ -50,7 +51,7 @@ class TurnsNetwork(nn.Module):
 
     def __init__(self, options: TurnsModel, acts: int):
         super().__init__()
-        self.words = nn.Embedding(options.buckets, options.word_size)
+        self.words = Bag(options.buckets, options.word_size)
         self.acts = nn.Embedding(acts + 1, options.word_size)  # 0: a turn without a label
         self.enter = nn.Linear(2 * options.word_size, options.hidden)
         lstm = options.reader == "lstm"
@@ -60,10 +61,7 @@ class TurnsNetwork(nn.Module):
 
     def scores(self, batch: NamedBatch) -> Tensor:
         """[rows, turns, acts]: of the act that follows each turn."""
-        words = batch["words"]
-        present = (words > 0).unsqueeze(-1)
-        said = (self.words(words) * present).sum(2) / present.sum(2).clamp_min(1)
-        turns = self.enter(torch.cat([said, self.acts(batch["acts"])], -1)).tanh()
+        turns = self.enter(torch.cat([self.words(batch["words"]), self.acts(batch["acts"])], -1)).tanh()
         for lstm in self.lstms:
             turns = lstm(turns, batch.lengths["acts"])
         if self.transformer is not None:

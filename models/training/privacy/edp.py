@@ -101,6 +101,8 @@ def _micro_batches(bench: Workbench, step: int) -> StepResult:
     share = 1 / settings.n_micro
     std = device_noise(bench.plan, step, processes.count) * share
     weigh_noise = bench.alphas if settings.mode == "sound" else None
+    if settings.micro_at_once:
+        return _at_once(bench, step, [drawn[part] for part in mine], mine.start, std, weigh_noise)
     total, losses, clipped = None, [], 0
     for part in mine:
         batch = bench.batch_of(drawn[part])
@@ -121,18 +123,25 @@ def _micro_batches(bench: Workbench, step: int) -> StepResult:
     return StepResult(_mean(losses), clipped / len(mine))
 
 
+def _at_once(
+    bench: Workbench, step: int, parts: list[np.ndarray], first: int, std: float, weigh_noise: dict[str, float] | None
+) -> StepResult:
+    """The same for all micro-batches of this process in one pass: each is a unit of several rows, and as many draws of noise
+    are one that is as large as their sum."""
+    bench.flat.clear()
+    owned = [[row for unit in part for row in bench.units[unit]] for part in parts]
+    losses, clipped = _clip_together(bench, step, [rows for rows in owned if rows])
+    bench.flat.vector.div_(bench.plan.settings.n_micro)
+    bench.flat.add_noise(bench.noise.draw(step, first), std * math.sqrt(len(parts)), weigh_noise)
+    bench.processes.add_in_order(bench.flat.vector)
+    return StepResult(_mean(losses), clipped / len(parts))
+
+
 def _per_unit(bench: Workbench, step: int) -> StepResult:
     settings, processes = bench.plan.settings, bench.processes
     units = np.concatenate(bench.sampler.draw(step))[processes.rank :: processes.count]
-    losses, clipped = [], 0
     bench.flat.clear()
-    for number, chunk in enumerate(_chunks(bench, units)):
-        bench.seed_dropout(step, number * processes.count + processes.rank)
-        batch, rows_per_unit = _padded_units(bench, chunk)
-        with bench.autocast():
-            of_rows, norms = clip_per_unit(bench.network, batch, settings.clip, rows_per_unit, bench.alphas)
-        clipped += int((norms > settings.clip).sum())
-        losses.append((of_rows * batch.weights).sum() / len(chunk))
+    losses, clipped = _clip_together(bench, step, [bench.units[unit] for unit in units])
     std = device_noise(bench.plan, step, processes.count)
     bench.flat.add_noise(bench.noise.draw(step, processes.rank), std, bench.alphas)
     processes.add_in_order(bench.flat.vector)
@@ -155,25 +164,36 @@ def _plain(bench: Workbench, step: int) -> StepResult:
     return StepResult(_mean(losses), 0.0)
 
 
-def _chunks(bench: Workbench, units: np.ndarray) -> list[np.ndarray]:
+def _clip_together(bench: Workbench, step: int, owned: Sequence[Sequence[int]]) -> tuple[list[torch.Tensor], int]:
+    """Add to the vector the gradient of each unit, clipped; `owned` are the rows of each. Their losses, and how many were cut."""
+    settings, processes = bench.plan.settings, bench.processes
+    losses, clipped = [], 0
+    for number, chunk in enumerate(_chunks(owned, settings.rows_at_once)):
+        bench.seed_dropout(step, number * processes.count + processes.rank)
+        batch, longest = _padded_units(bench, chunk)
+        with bench.autocast():
+            of_rows, norms = clip_per_unit(bench.network, batch, settings.clip, longest, bench.alphas)
+        clipped += int((norms > settings.clip).sum())
+        losses.append((of_rows * batch.weights).sum() / len(chunk))
+    return losses, clipped
+
+
+def _chunks(owned: Sequence[Sequence[int]], rows_at_once: int) -> list[list[Sequence[int]]]:
     """As many units at a time as `rows_at_once` allows, units of like length together."""
-    ordered = sorted(units.tolist(), key=lambda unit: len(bench.units[unit]))
-    chunks: list[list[int]] = []
-    for unit in ordered:
-        rows = len(bench.units[unit])  # the longest so far: the chunk is padded to it
-        if chunks and (len(chunks[-1]) + 1) * rows <= bench.plan.settings.rows_at_once:
-            chunks[-1].append(unit)
+    chunks: list[list[Sequence[int]]] = []
+    for rows in sorted(owned, key=len):  # the longest so far: the chunk is padded to it
+        if chunks and (len(chunks[-1]) + 1) * len(rows) <= rows_at_once:
+            chunks[-1].append(rows)
         else:
-            chunks.append([unit])
-    return [np.array(chunk) for chunk in chunks]
+            chunks.append([rows])
+    return chunks
 
 
-def _padded_units(bench: Workbench, units: np.ndarray) -> tuple[AnyBatch, int]:
+def _padded_units(bench: Workbench, owned: Sequence[Sequence[int]]) -> tuple[AnyBatch, int]:
     """Rows of each unit together, filled up with rows of weight 0; a unit's gradient is the mean over its rows."""
-    longest = max(len(bench.units[unit]) for unit in units)
+    longest = max(map(len, owned))
     rows, weights = [], []
-    for unit in units:
-        own = bench.units[unit]
+    for own in owned:
         filled = [*own, *[own[0]] * (longest - len(own))]
         rows += [bench.rows[row] for row in filled]
         weights += [1 / len(own)] * len(own) + [0.0] * (longest - len(own))

@@ -66,31 +66,55 @@ class Outer:
 
 @dataclass
 class Lookup:
-    """gradient row v = sum over places with id v of b; ids [units, places], b [units, places, width]."""
+    """gradient row v = sum over places with id v of b; ids [units, places], b [units, sources, width].
+
+    As many neighbouring places as there are places to a source share its b. The id `padding` looks up nothing.
+    """
 
     ids: Tensor
     b: Tensor
     rows: int
+    padding: int = -1
 
     @cached_property
-    def _summed(self) -> tuple[Tensor, Tensor, Tensor]:
-        """(unit, id, sum of its b) of each id that a unit has: what is added, so that sums that cancel need no bound."""
+    def _summed(self) -> tuple[Any, Any, Any, Tensor]:
+        """(unit, id, sum of its b) of each id that a unit has, as it is added, so that sums that cancel need no bound; then
+        the squared norms of the units."""
+        if self.ids.device.type == "cpu":
+            from sottovoce.models.training.privacy.lookups import sum_by_row  # compiles on first use, for a second
+
+            *sums, squares = sum_by_row(self.ids.numpy(), self.b.contiguous().numpy(), self.rows, self.padding)
+            return *sums, torch.from_numpy(squares).sum(1)
+        return self.sorted_sums()
+
+    def sorted_sums(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """The same in operations of torch, for devices that are no CPU."""
+        b = self._of_places() * (self.ids != self.padding).unsqueeze(-1)
         whose = torch.arange(len(self.ids), device=self.ids.device).unsqueeze(1)
         pairs, place = torch.unique(self.ids + self.rows * whose, return_inverse=True)
-        sums = self.b.new_zeros(len(pairs), self.b.shape[2]).index_add_(0, place.flatten(), self.b.flatten(0, 1))
-        return pairs // self.rows, pairs % self.rows, sums
+        sums = b.new_zeros(len(pairs), b.shape[2]).index_add_(0, place.flatten(), b.flatten(0, 1))
+        units, ids = pairs // self.rows, pairs % self.rows
+        squares = place_lengths(sums.unsqueeze(0))[0].square()
+        return units, ids, sums, squares.new_zeros(len(self.ids)).index_add_(0, units, squares)
 
     def square_norms(self) -> Tensor:
-        units, _, sums = self._summed
-        squares = place_lengths(sums.unsqueeze(0))[0].square()
-        return squares.new_zeros(len(self.ids)).index_add_(0, units, squares)
+        return self._summed[3]
 
     def add_weighted(self, weights: Tensor, total: Tensor) -> None:
-        units, ids, sums = self._summed
-        total.index_add_(0, ids, sums * weights[units].unsqueeze(1))
+        units, ids, sums, _ = self._summed
+        if total.device.type == "cpu":
+            from sottovoce.models.training.privacy.lookups import add_rows
+
+            add_rows(units, ids, sums, weights.numpy(), total.numpy())
+        else:
+            total.index_add_(0, ids, sums * weights[units].unsqueeze(1))
 
     def joined(self, other: Lookup) -> Lookup:
-        return Lookup(torch.cat([self.ids, other.ids], 1), torch.cat([self.b, other.b], 1), self.rows)
+        b = torch.cat([self._of_places(), other._of_places()], 1)
+        return Lookup(torch.cat([self.ids, other.ids], 1), b, self.rows, self.padding)
+
+    def _of_places(self) -> Tensor:
+        return self.b.repeat_interleave(self.ids.shape[1] // self.b.shape[1], 1)
 
 
 @dataclass

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from sottovoce.models.errors import SettingsError
+from sottovoce.models.training.networks.bag import Bag
 from sottovoce.models.training.networks.crf import Transitions
 from sottovoce.models.training.networks.lstm import Recurrence, states_before
 from sottovoce.models.training.networks.norms import Affine
@@ -32,10 +33,16 @@ def _linear(layer: nn.Linear, seen: tuple[Any, ...], gradient: Tensor, r: int) -
 
 
 def _embedding(layer: nn.Embedding, seen: tuple[Any, ...], gradient: Tensor, r: int) -> Iterator[tuple[Tensor, Factor]]:
-    b, ids = _places(gradient, r), seen[0].reshape(len(gradient) // r, -1)
-    if layer.padding_idx is not None:
-        b = b * (ids != layer.padding_idx).unsqueeze(-1)
-    yield layer.weight, Lookup(ids, b, layer.num_embeddings)
+    padding = -1 if layer.padding_idx is None else layer.padding_idx
+    ids = seen[0].reshape(len(gradient) // r, -1)
+    yield layer.weight, Lookup(ids, _places(gradient, r), layer.num_embeddings, padding)
+
+
+def _bag(layer: Bag, seen: tuple[Any, ...], gradient: Tensor, r: int) -> Iterator[tuple[Tensor, Factor]]:
+    """Each word of a bag has the gradient of the mean, divided by how many they are."""
+    words = seen[0]
+    shares = gradient / (words > 0).sum(-1, keepdim=True).clamp_min(1)
+    yield layer.weight, Lookup(words.reshape(len(gradient) // r, -1), _places(shares, r), layer.num_embeddings, 0)
 
 
 def _layer_norm(
@@ -159,6 +166,7 @@ def _rms_norm(layer: Any, seen: tuple[Any, ...], gradient: Tensor, r: int) -> It
 RULES: dict[type, Rule] = {
     nn.Linear: _linear,
     nn.Embedding: _embedding,
+    Bag: _bag,
     nn.LayerNorm: _layer_norm,
     Recurrence: _recurrence,
     Transitions: _transitions,

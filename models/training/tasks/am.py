@@ -78,6 +78,9 @@ class Recognition(Task):
     def schema(self, train: Sequence[SpokenText], settings: TrainSettings) -> NoNames:
         if len({example.text for example in train}) == 1 and len(train) > 1:
             raise CorpusError(f"data: all {len(train)} slices say the same: there is nothing to tell apart")
+        alphabet = set(settings.member.make().alphabet) - {" "}
+        if not any(alphabet & set(example.text) for example in train):
+            raise CorpusError(f"data: no text of the {len(train)} slices has a sign of the model's alphabet")
         return NoNames()
 
     def load_schema(self, values: Mapping[str, Any]) -> NoNames:

@@ -17,7 +17,7 @@ from sottovoce.models.errors import CorpusError
 from sottovoce.models.records import Source
 from sottovoce.models.training.networks.words import bucket_of
 from sottovoce.models.training.rows import Row
-from sottovoce.models.training.tasks.task import Fault, Task, TaskCorpus
+from sottovoce.models.training.tasks.task import Fault, Task, TaskCorpus, name_of
 from sottovoce.models.training.units import join_people
 
 if TYPE_CHECKING:
@@ -219,4 +219,4 @@ def _turn(turn: Mapping[str, Any]) -> Turn:
         text = text.split()
     if not isinstance(text, list) or not all(isinstance(word, str) for word in text):
         raise Fault("a turn has no `text` and no `tokens`")
-    return tuple(word.lower() for word in text), turn.get("intent") or None
+    return tuple(word.lower() for word in text), name_of(turn["intent"], "intent") if turn.get("intent") else None

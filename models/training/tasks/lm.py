@@ -67,6 +67,8 @@ class LanguageModelling(Task):
         return TaskCorpus(lines, empty)
 
     def schema(self, train: Sequence[TrainingLine], settings: TrainSettings) -> NoNames:
+        if len({line.words for line in train}) == 1 and len(train) > 1:
+            raise CorpusError(f"data: all {len(train)} lines are the same: there is nothing to tell apart")
         return NoNames()
 
     def load_schema(self, values: Mapping[str, Any]) -> NoNames:

@@ -95,6 +95,13 @@ class Fault(Exception):
     """What is wrong with a row, in words that quote nothing of it."""
 
 
+def name_of(value: Any, what: str) -> str:
+    """A label: text, or a whole number that stands for one."""
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        raise Fault(f"{what}: expected a name, that is text")
+    return str(value)
+
+
 def invented_word(draw: np.random.Generator, letters: int = 10) -> str:
     """A word of no language."""
     return "".join(chr(97 + number) for number in draw.integers(26, size=letters))

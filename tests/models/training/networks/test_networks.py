@@ -11,6 +11,7 @@ from sottovoce.models.training.batches import collate, encode
 from sottovoce.models.training.examples import Example, Labels, labels_of
 from sottovoce.models.training.loop.evaluation import confidence, evaluate
 from sottovoce.models.training.loop.scores import Scores, Understood, score, slots_of
+from sottovoce.models.training.networks.bag import Bag
 from sottovoce.models.training.networks.bert import Bert
 from sottovoce.models.training.networks.clc import Clc
 from sottovoce.models.training.networks.lstm import BiLstm
@@ -31,6 +32,13 @@ def test_the_published_shapes_are_the_defaults():
     assert (config.num_hidden_layers, config.hidden_size, config.num_attention_heads) == (4, 312, 12)
     assert sum(p.numel() for p in clc.parameters()) == pytest.approx(8.2e6, rel=0.02)
     assert sum(p.numel() for p in bert.parameters()) == pytest.approx(7.1e6, rel=0.02)
+
+
+def test_a_bag_is_the_mean_of_its_words_and_zero_without_any():
+    bag, words = Bag(9, 4), torch.tensor([[[3, 5, 0], [0, 0, 0]], [[8, 8, 2], [7, 0, 0]]])
+    present = (words > 0).unsqueeze(-1)
+    want = (torch.nn.functional.embedding(words, bag.weight) * present).sum(2) / present.sum(2).clamp_min(1)
+    torch.testing.assert_close(bag(words), want)
 
 
 def test_the_lstm_and_its_own_backward_pass_are_those_of_torch():

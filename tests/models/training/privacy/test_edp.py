@@ -71,7 +71,34 @@ def test_passes_of_a_few_rows_add_up_to_the_step_of_one_pass():
 
 @pytest.mark.parametrize(
     "mode",
-    [having(), having(mode="per_example"), having(mode="paper"), having(mode="plain"), having(sampling="shuffle")],
+    [
+        having(),
+        having(alpha="parameter_counts"),
+        having(mode="paper"),
+        having(sampling="shuffle", batch_size=8, n_micro=8),
+    ],
+)
+def test_micro_batches_at_once_are_those_one_after_the_other(mode):
+    """The same draw, each clipped by itself, to what single precision and the upper bounds of the norms differ by."""
+    apart, at_once = (
+        bench_for(TrainSettings(**{**mode.__dict__, "z0": 1e-9, "clip": 0.3, "micro_at_once": together}))
+        for together in (False, True)
+    )
+    found = [gradient_of_step(bench, 2) for bench in (apart, at_once)]
+    assert found[0].clipped_share == found[1].clipped_share > 0
+    assert (apart.flat.vector - at_once.flat.vector).norm() < 2e-3 * apart.flat.vector.norm()
+
+
+@pytest.mark.parametrize(
+    "mode",
+    [
+        having(),
+        having(micro_at_once=True),
+        having(mode="per_example"),
+        having(mode="paper"),
+        having(mode="plain"),
+        having(sampling="shuffle"),
+    ],
 )
 def test_a_repeated_step_is_the_same_step_and_another_is_not(mode):
     bench = bench_for(mode)
@@ -84,10 +111,12 @@ def test_a_repeated_step_is_the_same_step_and_another_is_not(mode):
 
 
 @pytest.mark.parametrize("alpha", ["ones", "parameter_counts"])
-@pytest.mark.parametrize("mode", ["paper", "sound", "per_example"])
-def test_the_noise_of_the_aggregate_is_the_stated_one(mode, alpha):
+@pytest.mark.parametrize(
+    ("mode", "at_once"), [("paper", False), ("paper", True), ("sound", False), ("sound", True), ("per_example", False)]
+)
+def test_the_noise_of_the_aggregate_is_the_stated_one(mode, at_once, alpha):
     """Sample deviations of thousands of normals: each check fails by chance less than once in 10^9 (6 sigma)."""
-    chosen = having(mode=mode, alpha=alpha, z0=50.0, clip=2.0)
+    chosen = having(mode=mode, alpha=alpha, z0=50.0, clip=2.0, micro_at_once=at_once)
     bench = bench_for(chosen)
     gradient_of_step(bench, 0)
     assert bench.plan.c == (1 if mode == "per_example" else 2)
@@ -220,6 +249,7 @@ def test_paper_and_sound_figures_stand_side_by_side():
         ({"alpha": "noisy_release"}, "alpha_z: missing"),
         ({"sampling": "shuffle", "n_micro": 3}, "does not divide"),
         ({"n_micro": 17}, "n_micro"),
+        ({"mode": "per_example", "micro_at_once": True}, "micro_at_once"),
         ({"clip": 0.0}, "clip"),
     ],
 )

@@ -91,6 +91,24 @@ def test_rows_of_a_table_that_cancel_are_bounded_too(rows):
     assert 0.99 < worst <= CLIP
 
 
+@pytest.mark.parametrize("sources", [6, 2], ids=["a word", "a bag of three words"])
+def test_sums_on_a_cpu_are_those_of_other_devices_and_padding_is_nobodys(sources):
+    torch.manual_seed(3)
+    found = Lookup(torch.randint(5, (4, 6)), torch.randn(4, sources, 3), 5, padding=0)
+    whose, ids, sums, squares = found.sorted_sums()
+    weights = torch.rand(4)
+    want = torch.zeros(5, 3).index_add_(0, ids, sums * weights[whose].unsqueeze(1))
+    total = torch.zeros(5, 3)
+    found.add_weighted(weights, total)
+    torch.testing.assert_close(total, want)
+    assert not total[0].any()
+    torch.testing.assert_close(found.square_norms(), squares, rtol=1e-5, atol=0)
+    joined = Lookup(found.ids[:, :3], found.b[:, : sources // 2], 5, 0).joined(
+        Lookup(found.ids[:, 3:], found.b[:, sources // 2 :], 5, 0)
+    )
+    torch.testing.assert_close(joined.square_norms(), found.square_norms())
+
+
 def test_one_great_number_among_many_small_ones_does_not_hide_them():
     """In single precision a million squares of 1e-4 vanish beside a 1."""
     gradients = torch.full((1, 1_000_001), 1.5e-4)

@@ -1,5 +1,7 @@
 """What a task cannot learn from is said in one line, before anything is trained, and without a word of the data."""
 
+import gzip
+
 import numpy as np
 import pytest
 import soundfile
@@ -37,12 +39,46 @@ def prepared(tmp_path, task, rows):
         ("am", [{"text": "secret word"}], "line 1: audio: audio_"),
         ("dm", [{"turns": [{"text": "secret word", "intent": "a"}]}], "no labelled turn follows another turn"),
         ("dm", [{"turns": [{"text": "x", "intent": "a"}] * 3}] * 2, "the same act follows"),
+        ("dm", [{"turns": [{"text": "secret", "intent": ["a"]}]}], "line 1: intent: expected a name"),
+        ("lm", [{"text": "secret word"}] * 2, "all 2 lines are the same"),
+        ("am", [row | {"text": f"{at} 7"} for at, row in enumerate(SPOKEN)], "has a sign of the model's alphabet"),
+        ("slu", [{"text": "secret", "intent": "a", "slots": [{}]}], "slots: expected a list of objects with begin"),
+        ("slu", [{"text": "secret", "intent": {"a": 1}}], "line 1: intent: expected a name"),
+        ("lm", [{"text": "secret", "speaker": ["a"]}], "line 1: speaker: expected text"),
     ],
 )
 def test_data_that_teach_nothing_are_refused(tmp_path, task, rows, words):
     with pytest.raises(CorpusError, match=words) as error:
         prepared(tmp_path, task, rows)
     assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("task", ["slu", "lm", "am", "dm"])
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.jsonl", b'{"text": "secret", "intent": NaN}\n', "a.jsonl: line 1: NaN is no number of JSON"),
+        ("a.jsonl", b'\n{"text": "secret", "turns": [-Infinity]}\n', "a.jsonl: line 2: -Infinity is no number of JSON"),
+        ("a.jsonl", b'{"text":', "line 1: not a JSON object"),
+        ("a.jsonl", b"\xff\xfe\x00secret", "a.jsonl: not UTF-8 text after line 0"),
+        ("a.jsonl.gz", b"secret", "a.jsonl.gz: not a gzip file, or damaged"),
+        ("a.jsonl.gz", gzip.compress(b"secret", mtime=0)[:12], "a.jsonl.gz: not a gzip file, or damaged"),
+    ],
+    ids=["nan", "infinity", "broken", "not text", "not gzip", "half a gzip"],
+)
+def test_files_that_are_no_json_lines_are_named_with_the_line(tmp_path, task, name, content, words):
+    (tmp_path / name).write_bytes(content)
+    settings = TrainSettings(task=task, mode="per_example", z0=1.0)
+    with pytest.raises(CorpusError, match=words) as error:
+        prepare(str(tmp_path / name), settings, Secret(b"a key of this test"))
+    assert "secret" not in str(error.value)
+
+
+def test_when_validation_takes_all_there_is_it_says_so(tmp_path):
+    data = write_jsonl(tmp_path / "data.jsonl", [{"text": f"line {at}"} for at in range(3)])
+    settings = TrainSettings(task="lm", mode="per_example", z0=1.0, validation_share=1 - 1e-9)
+    with pytest.raises(CorpusError, match="all 3 lines of text were drawn for validation"):
+        prepare(str(data), settings, Secret(b"a key of this test"))
 
 
 @pytest.mark.parametrize(("task", "sink"), [("lm", "stt_lm"), ("am", "stt_am"), ("dm", "dm")])
