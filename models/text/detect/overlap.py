@@ -8,7 +8,7 @@ whole graphemes, so that no edit leaves a stray accent, skin tone or joiner behi
 Before that a tagger's spans are tidied (`tidied`): they neither begin nor end with "and", a hesitation, a full stop or the 's of
 a possessive, nor end with a preposition, and no name begins with one. Letters of a name are never given up: what is cut off are
 words that name nothing, and marks. "of", "the" and "a" stay before a name: on dev data to cut them cost more recall than it
-saved. Alone they are nothing; nor are "after", "before", "early" and "late", alone or before a time, or a unit taken for a
+saved. Alone, or "the" and "early" before a time, they are nothing; nor is a unit taken for a
 place ("in celsius"). Of "Tom's bags" Tom is somebody.
 """
 
@@ -31,8 +31,8 @@ _FRONT = re.compile(rf"(?:{_LOOSE}\s+|['’]s\s+|[^\w@#$£€¥+('’&-]+)+", re
 _NAME_FRONT = re.compile(rf"(?:(?:{_PREPOSITION}|as|is)\s+)+", re.IGNORECASE)
 _BACK = re.compile(rf"(?:\s+(?:{_LOOSE}|{_PREPOSITION})|[\s,;:!?\"“”-]|(?<!\b\w)\.)+$", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
-_BEFORE_TIME = re.compile(r"(?:(?:after|before|early|late|in\s+the|the)\s+)+", re.IGNORECASE)
-_SMALL = re.compile(r"(?:\W*\b(?:the|a|an|of|after|before|early|late)\b)+\W*$", re.IGNORECASE)
+_BEFORE_TIME = re.compile(r"(?:(?:early|in\s+the|the)\s+)+", re.IGNORECASE)
+_SMALL = re.compile(r"(?:\W*\b(?:the|a|an|of|early)\b)+\W*$", re.IGNORECASE)
 _ARTICLE = re.compile(r"(?:the|a|an)$", re.IGNORECASE)
 _UNIT = re.compile(r"(?:degrees?\W*)?(?:degrees?|cel[sc]ius|fah?renheit|kelvin)\W*$", re.IGNORECASE)
 _SHORT_UNIT = re.compile(r"(?:degrees?\s+|\bin\s+|\d\s*)[cf]$", re.IGNORECASE)  # with what stands before it
