@@ -38,6 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--data", required=True, nargs="+", type=Path, metavar="FILE",
         help="JSONL with tokens, tags, intent and the splits train and test",
     )  # fmt: skip
+    parser.add_argument(
+        "--splits", nargs=2, default=["train", "test"], metavar=("TRAIN", "TEST"),
+        help="what they are called; twice the same: a stable fifth of its dialogues is for testing",
+    )  # fmt: skip
+    parser.add_argument(
+        "--acts", nargs="+", default=[], metavar="INTENT",
+        help="learn dialogue acts: these intents, and `request` for all others",
+    )  # fmt: skip
     parser.add_argument("--strategies", nargs="+", metavar="NAME", help="default: none and every strategy")
     parser.add_argument(
         "--epsilon", nargs="*", type=float, default=[6.0, 8.0, 10.0], metavar="E",
@@ -57,7 +65,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quick", action="store_true", help=f"{QUICK.train} training sentences, {QUICK.test} of test")
     for name, what in (("train", "training sentences"), ("test", "test sentences"), ("epochs", "epochs of training")):
         parser.add_argument(f"--{name}", type=int, metavar="N", help=f"{what}, instead of those of the setting")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="keep utility.json and the chart utility.png")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="keep utility.json and the chart utility.png; other sets measured into it before stay",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -72,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     measure = _Trained(size.epochs)
     cells: list[Cell] = []
     for path in args.data:
-        study = read_study(path, size.train, size.test, detector)
+        study = read_study(path, size.train, size.test, detector, args.splits[1], args.splits[0], args.acts)
         spans = sum(len(utterance.spans) for utterance in study.train)
         if not args.json:
             print(f"{study.corpus}: {len(study.train):,} training sentences with {spans:,} sensitive spans, "
@@ -146,8 +159,13 @@ def _detector(name: str):
 
 
 def _keep(folder: Path, cells: Sequence[Cell]) -> None:
+    from sottovoce.models.evaluation.metrics.utility import Cell
+
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "utility.json").write_text(json.dumps([cell.as_dict() for cell in cells], indent=1) + "\n", "utf-8")
+    kept = folder / "utility.json"
+    before = [Cell.from_dict(row) for row in json.loads(kept.read_text("utf-8"))] if kept.is_file() else []
+    cells = [*(cell for cell in before if cell.corpus not in {new.corpus for new in cells}), *cells]
+    kept.write_text(json.dumps([cell.as_dict() for cell in cells], indent=1) + "\n", "utf-8")
     try:
         from sottovoce.pipelines.studies.utility_chart import draw
 

@@ -34,6 +34,7 @@ PLACEHOLDERS = ("redact", "typed", "named")
 SURROGATES = ("word", "full", "consistent")
 STRATEGIES = (NONE, *SURROGATES, *PLACEHOLDERS)
 WHOLE_BATCH = 256
+REQUEST = "request"
 
 Measure = Callable[[Sequence[Sentence], Sequence[Sentence], int], Score]
 
@@ -104,24 +105,43 @@ def read_study(
     detector: Any = None,
     test_split: str = "test",
     train_split: str = "train",
+    acts: Sequence[str] = (),
 ) -> UtilityStudy:
-    """A random part of the splits `train` and `test`, the same in every study. Gold spans without a detector."""
+    """A random part of the splits `train` and `test`, the same in every study. Gold spans without a detector. With `acts`
+    dialogue acts are learnt: these intents, and one act more for all others."""
     name = corpus_name(path)
+    known, tested = _splits(path, train_split, test_split)
+    train = [_utterance(name, number, row) for number, row in enumerate(_drawn(known, train_limit))]
+    if detector is not None:
+        train = list(_detected(train, detector))
+    test = [Sentence(row.tokens, row.tags, row.intent) for row in _drawn(tested, test_limit)]
+    if acts:
+        train = [dataclasses.replace(one, intent=one.intent if one.intent in acts else REQUEST) for one in train]
+        test = [dataclasses.replace(one, intent=one.intent if one.intent in acts else REQUEST) for one in test]
+        name = f"{name}, acts"
+    return UtilityStudy(name, tuple(train), tuple(test))
+
+
+def _splits(path: Path, train_split: str, test_split: str) -> tuple[list[Example], list[Example]]:
+    """Of a set that has one split alone a stable fifth of the dialogues (of the sentences, where it names none) is held out."""
     parts = {}
-    for split, limit in ((train_split, train_limit), (test_split, test_limit)):
-        rows = read_corpus(path, split).examples
-        if not rows:
+    for split in (train_split, test_split):
+        parts[split] = read_corpus(path, split).examples
+        if not parts[split]:
             raise CorpusError(
                 f"{path.name}: no rows of split {split!r} with an intent; a study needs {train_split} and {test_split}"
             )
-        if limit is not None and len(rows) > limit:
-            rows = random.Random(0).sample(rows, limit)
-        parts[split] = rows
-    train = [_utterance(name, number, row) for number, row in enumerate(parts[train_split])]
-    if detector is not None:
-        train = list(_detected(train, detector))
-    test = tuple(Sentence(row.tokens, row.tags, row.intent) for row in parts[test_split])
-    return UtilityStudy(name, tuple(train), test)
+    if train_split != test_split:
+        return parts[train_split], parts[test_split]
+    held: dict[bool, list[Example]] = {True: [], False: []}
+    for row in parts[train_split]:
+        key = row.dialogue or str(row.source.line)
+        held[hashlib.sha256(key.encode()).digest()[0] % 5 == 0].append(row)
+    return held[False], held[True]
+
+
+def _drawn(rows: list[Example], limit: int | None) -> list[Example]:
+    return rows if limit is None or len(rows) <= limit else random.Random(0).sample(rows, limit)
 
 
 def run_cell(study: UtilityStudy, variant: Variant, seeds: int, values: str, measure: Measure) -> Cell:

@@ -17,13 +17,13 @@ def draw(cells: Sequence[Cell], path: Path) -> None:
     rows = [("intent accuracy (%)", lambda cell: cell.accuracy)]
     if any(cell.slot_f1 is not None for cell in cells):
         rows.append(("slot F1 (%)", lambda cell: cell.slot_f1))
-    figure = Figure(figsize=(4.6 * len(corpora), 3.6 * len(rows)), layout="constrained")
+    figure = Figure(figsize=((4.6 if len(corpora) < 4 else 3.1) * len(corpora), 3.6 * len(rows)), layout="constrained")
     grid = figure.subplots(len(rows), len(corpora), squeeze=False)
     for panels, (title, value) in zip(grid, rows, strict=True):
         for panel, corpus in zip(panels, corpora, strict=True):
             own = [(cell, value(cell)) for cell in cells if cell.corpus == corpus and value(cell) is not None]
             _panel(panel, own, list(dict.fromkeys(cell.strategy for cell in cells)))
-            panel.set(title=corpus, xlabel="epsilon of one replaced unit", ylabel=f"{title}, untouched test set")
+            panel.set(title=corpus, xlabel="epsilon of one replaced unit", ylabel=title)
     named = grid[0][0].get_legend_handles_labels()
     figure.legend(*named, loc="outside lower center", ncols=3 * len(corpora), fontsize="small")
     figure.savefig(path, dpi=110)

@@ -6,9 +6,10 @@ Figure 1): train on data that went through a strategy, test on the test set as i
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,7 +93,15 @@ class Cell:
             "changed": self.changed,
             "refused": self.refused,
             "bits_a_word": None if math.isnan(self.bits) else self.bits,
+            "scores": [dataclasses.asdict(score) for score in self.scores],
         }
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> Cell:
+        """What `as_dict` kept."""
+        scores = tuple(Score(**score) for score in row["scores"])
+        bits = float("nan") if row["bits_a_word"] is None else row["bits_a_word"]
+        return cls(row["corpus"], row["strategy"], row["epsilon"], scores, row["changed"], row["refused"], bits)
 
 
 def against(cell: Cell, plain: Cell, measure: str = "intent_accuracy") -> tuple[float, float] | None:

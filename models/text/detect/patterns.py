@@ -60,7 +60,9 @@ TIMES = (
     _compile(r"(?<!\w)(?:[01]?\d|2[0-4])(?:\s[0-5]\d)?\s?(?:[ap]\.?\s?m\b\.?|o['’]?\s?clock\b|h(?:rs?)?\b)"),
 )
 AMOUNTS = (
-    _compile(r"(?:[$£€¥₹]|\b(?:usd|gbp|eur|chf|rs\.?)\s?)\s?\d[\d,.]*(?:\s?(?:k|m|bn|thousand|million|billion)\b)?"),
+    _compile(
+        r"(?:[$£€¥₹]|\b(?:usd|gbp|eur|chf|rs\.?)\s?)\s?\d(?:[\d,.]*\d)?(?:\s?(?:k|m|bn|thousand|million|billion)\b)?"
+    ),
     _compile(rf"(?<![\w,.])\d[\d,.]*\s?(?:k|m|thousand|million|billion)?\s?(?:[$£€¥₹]|{_CURRENCY}\b)"),
 )
 

@@ -79,7 +79,8 @@ def find_spoken(words: Words, regions: tuple[str, ...], code: str = "en") -> Ite
     numbers = bool(kinds & _NUMBERS)
     if kinds & _TEMPORAL:
         date, time = calendar_of(code)
-        yield from _all(date, words, "DATE")
+        for begin, end, type_ in _all(date, words, "DATE"):
+            yield begin, end, "PER" if code == "en" and _somebody(words, begin, end) else type_
         if numbers or kinds & _HOURS:
             yield from _all(time, words, "TIME")
     if kinds & _LASTING and (numbers or "A" in kinds):
@@ -109,6 +110,39 @@ def find_named(text: str, words: Words, code: str) -> Iterator[tuple[int, int, s
 def _all(pattern: re.Pattern[str], words: Words, type_: str) -> Iterator[tuple[int, int, str]]:
     for match in pattern.finditer(words.classes):
         yield words.begins[match.start()], words.ends[match.end() - 1], type_
+
+
+# "call april", "my sister june", "is april free", "will said", "tell will to come": a month is nobody's sister, and says nothing.
+_NAMES_OF_MONTHS = frozenset(("april", "june", "august"))
+_TOLD = r"call|ring|phone|text|tell|ask|remind|email|message|invite|thank"
+_KIN = r"sister|brother|mother|father|wife|husband|daughter|son|friend|colleague|aunt|uncle|cousin|niece|nephew|boss|neighbou?r"
+_BEFORE_SOMEBODY = re.compile(rf"{_TOLD}|{_KIN}|named|called|dear|hi|hello|hey|mr|mrs|ms|miss").fullmatch
+_AFTER_SOMEBODY = re.compile(
+    r"said|says|told|tells|called|calls|asked|asks|wants|wanted|wrote|writes|texted|emailed|replied|lives|works|thinks|knows|likes"
+    r"|loves|needs"
+).fullmatch
+_AFTER_IS_SOMEBODY = re.compile(r"free|here|home|busy|available|coming|calling|joining|awake|alone").fullmatch
+WILL = re.compile(
+    r"(?<!\bthe )(?<!\b(?:my|no|of) )(?<!\bhis )(?<!\bher )\b(will)\s+(?:said|says|told|called|asked|wants|wrote|lives|works)\b"
+    rf"|\b(?:{_TOLD})\s+(will)(?=$|[^\w\s]|\s+(?:to|that|about|if|i|i'm|and|on|at)\b)",
+    re.IGNORECASE,
+)
+
+
+def _somebody(words: Words, begin: int, end: int) -> bool:
+    at = bisect_right(words.begins, begin) - 1
+    if words.lowered[at] not in _NAMES_OF_MONTHS or words.ends[at] != end:
+        return False
+    before, after = (words.lowered[place] if 0 <= place < len(words.lowered) else "" for place in (at - 1, at + 1))
+    asked = before == "is" and _AFTER_IS_SOMEBODY(after)
+    return bool(asked or _BEFORE_SOMEBODY(before) or _AFTER_SOMEBODY(after))
+
+
+def find_will(text: str, words: Words) -> Iterator[tuple[int, int, str]]:
+    """The one name that is nearly always another word: only where nothing else can be meant."""
+    if "will" in words.lowered:
+        for match in WILL.finditer(text):
+            yield *match.span(match.lastindex or 0), "PER"
 
 
 def _cue(words: Words, at: int) -> str:

@@ -94,6 +94,22 @@ def test_data_without_a_test_split_is_refused(tmp_path):
         read_study(tmp_path / "a.jsonl", None, None)
 
 
+def test_of_one_split_a_fifth_of_the_dialogues_is_held_out(tmp_path):
+    row = {"tokens": ["hi"], "tags": ["O"], "intent": "greet", "split": "all"}
+    rows = [row | {"tokens": [f"hi{number % 50}"], "dialogue_id": f"d{number % 50}"} for number in range(200)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
+    study = read_study(tmp_path / "a.jsonl", None, None, test_split="all", train_split="all")
+    learnt, tested = {one.text for one in study.train}, {one.words[0] for one in study.test}
+    assert learnt.isdisjoint(tested) and len(study.train) + len(study.test) == 200
+    assert 2 < len(tested) < 20
+
+
+def test_all_intents_but_the_named_ones_are_one_act(labelled):
+    study = read_study(labelled, None, None, acts=["stop"])
+    assert {one.intent for one in study.train} == {one.intent for one in study.test} == {"stop", "request"}
+    assert study.corpus == "mine, acts"
+
+
 def test_unknown_strategies_and_bad_numbers_are_told_together(labelled, capsys):
     assert main(["evaluate", "utility", "--data", str(labelled), "--strategies", "hide", "--epsilon", "0"]) == 2
     told = capsys.readouterr().err
@@ -113,3 +129,8 @@ def test_the_command_writes_table_and_chart(labelled, tmp_path, capsys):
     assert all(0 <= row["intent_accuracy"] <= 1 and row["seeds"] == 2 for row in rows)
     assert (tmp_path / "utility.png").read_bytes().startswith(b"\x89PNG")
     assert not any(name in capsys.readouterr().out for name in NAMES)
+    again = ["--strategies", "none", "--seeds", "1", "--quick", "--acts", "stop", "--out", str(tmp_path)]
+    assert main(["evaluate", "utility", "--data", str(labelled), *again]) == 0
+    assert [row["corpus"] for row in json.loads((tmp_path / "utility.json").read_text())] == ["mine"] * 4 + [
+        "mine, acts"
+    ]

@@ -1,5 +1,7 @@
 """Scores of understanding, their spread over seeds, and the yardstick that learns."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,6 +45,11 @@ def test_a_sentence_and_its_cell_show_no_words():
     one = sentence("call anna", "O B-PER", "call")
     assert "anna" not in repr(one)
     assert "anna" not in str(Cell("mine", "none", None, (Score(1.0, 1.0),), 0.0).as_dict())
+
+
+def test_a_cell_is_read_as_it_was_kept():
+    cell = Cell("mine", "full, p by token", 8.0, (Score(0.9, None, 0.8), Score(0.8, 0.5, 0.7)), 0.4, 1, 6.5)
+    assert Cell.from_dict(json.loads(json.dumps(cell.as_dict()))) == cell
 
 
 @pytest.mark.slow

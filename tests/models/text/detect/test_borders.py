@@ -32,10 +32,27 @@ def tidy(text, *found):
         ("the first of may", ("the first of", "DATE"), [("the first of", "DATE")]),
         ("for the spa", ("for", "ORG"), []),
         ("call +44 20", ("+44 20", "PHONE"), [("+44 20", "PHONE")]),
+        ("for the refund", ("the", "ORG"), []),
+        ("leave before six", ("before six", "TIME"), [("before six", "TIME")]),
+        ("early in the morning", ("early in the morning", "TIME"), [("morning", "TIME")]),
+        ("call after lunch", ("after", "TIME"), [("after", "TIME")]),
+        ("fare code a", ("a", "CODE"), [("a", "CODE")]),
+        ("the weather in celsius", ("celsius", "LOC"), []),
+        ("twenty degrees c", ("c", "LOC"), []),
+        ("fly to c", ("c", "LOC"), [("c", "LOC")]),
+        ("Tom's bags", ("Tom's bags", "PER"), [("Tom", "PER")]),
+        ("play destiny's child", ("destiny's child", "PER"), [("destiny's child", "PER")]),
+        ("play Destiny's Child", ("Destiny's Child", "PER"), [("Destiny's Child", "PER")]),
     ],
 )
 def test_a_span_neither_begins_nor_ends_with_what_names_nothing(text, found, left):
     assert tidy(text, found) == left
+
+
+def test_an_article_goes_with_the_name_behind_it_and_with_no_other():
+    text = "book the langham or the spa"
+    article, name, other = Span(5, 8, "ORG"), Span(9, 16, "ORG"), Span(20, 23, "LOC")
+    assert [text[span.begin : span.end] for span in tidied([article, name, other], text)] == ["the langham"]
 
 
 def test_other_languages_are_left_alone():

@@ -54,6 +54,16 @@ on <the twenty third> | DATE
 <next tuesday> works | DATE
 see you <tomorrow morning> | DATE
 Date: <12/03/1980> | DATE
+it is <$12.75>, ok | AMOUNT
+text <april> that i am late | PER
+my sister <april> is here | PER
+is <june> free | PER
+<August> said no | PER
+we fly in <april> | DATE
+is <april> rainy | DATE
+call me in <june> | DATE
+<Will> said no | PER
+tell <will> to come | PER
 book <seven nights> from here | DATE
 it was <three weeks ago> | DATE
 we stay <a week later> | DATE
