@@ -19,12 +19,12 @@ from sottovoce.models.settings import Spec
 from sottovoce.models.text.replace.private_counts import CountSettings, Pair, noisy_count
 from sottovoce.models.text.rewrite import Count, ReleasesTemplates
 from sottovoce.models.text.rewrite.release import (
-    VALUES,
-    WORDS,
+    PARTS,
     Said,
     added,
     chosen,
     filled,
+    is_said,
     keep,
     lists_in,
     said_of,
@@ -60,8 +60,7 @@ class ReleaseCrowd(beam.PTransform):
         )
         nothing = own.pipeline | "NothingYet" >> beam.Create([], reshuffle=False)
         released: list[beam.PCollection] = []
-        templates: list[beam.PCollection] = []
-        lists: list[beam.PCollection] = []
+        parts = nothing
         for count in crowd.counts():
             known = (
                 (released or [nothing])
@@ -70,14 +69,13 @@ class ReleaseCrowd(beam.PTransform):
             )
             added = own | f"Added {count.name}" >> beam.FlatMap(_added, count.name, beam.pvalue.AsSingleton(known))
             released.append(self._released(added, count))
-            if count.name != VALUES:
-                templates.append(released[-1])
-            if count.name in (VALUES, WORDS):
-                lists.append(released[-1])
-        known_lists = (lists or [nothing]) | "AllLists" >> beam.Flatten() | "Gather" >> beam.CombineGlobally(_Lists())
+            if count.name == PARTS:
+                parts = released[-1]
+        known_lists = parts | "Gather" >> beam.CombineGlobally(_Lists())
         filled = (
-            templates
+            released
             | "AllRungs" >> beam.Flatten()
+            | "Said" >> beam.Filter(lambda weighed: is_said(weighed[0]))
             | "Spread" >> beam.Reshuffle()
             | "Fill" >> beam.ParDo(_Fill(job), beam.pvalue.AsSingleton(known_lists)).with_outputs(*job.sinks)
         )

@@ -82,8 +82,8 @@ class ReleasesTemplates(ABC):
 
     @abstractmethod
     def adds(self, utterance: Utterance, sink: str) -> dict[str, list[Pair]]:
-        """By count: what the utterance may add to it, of which one is taken. Templates are of the kind `<rung>/<sink>`, values
-        of `values/<slot>`."""
+        """By count: what the utterance may add to it, of which one is taken. Templates are of the kind `<rung>/<sink>`, parts
+        of `words/<sink>` or `values/<slot>`."""
 
     @abstractmethod
     def sort_of(self, utterance: Utterance, sink: str) -> str:

@@ -43,13 +43,13 @@ from sottovoce.models.text.rewrite import Count, ReleasesTemplates
 from sottovoce.models.text.rewrite import template as templates
 from sottovoce.models.text.rewrite.fill import Filler
 from sottovoce.models.text.rewrite.ladder import Noise, counts_of
-from sottovoce.models.text.rewrite.release import VALUES, WORDS
+from sottovoce.models.text.rewrite.release import PARTS, VALUES, WORDS
 from sottovoce.models.text.rewrite.template import Rung
 
 RUNGS = get_args(Rung)
-ORDER = ("said", "full", "common", VALUES, "skeleton", WORDS)
+ORDER = ("said", "full", "common", "skeleton", PARTS)
 # A skeleton and single words are no sentence: they teach what somebody wants, and would spoil a model of how people talk.
-NO_SENTENCES, ONLY_SENTENCES = ("skeleton", WORDS), ("stt_lm", "stt_am")
+ONLY_SENTENCES = ("stt_lm", "stt_am")
 SINGLE = ("stt_lm", "slu")
 
 NOT_PROTECTED = (
@@ -72,7 +72,7 @@ class Crowd(ReleasesTemplates):
     delta: float = 1e-6
     utterances_per_speaker: int = 4
     noise: Noise = "auto"
-    ladder: dict[str, float] = field(default_factory=lambda: dict.fromkeys(("said", "full", VALUES, "skeleton"), 1.0))
+    ladder: dict[str, float] = field(default_factory=lambda: dict.fromkeys(("said", "full", PARTS), 1.0))
     copies: int = 1000  # of one template at most: more of the same teach nobody
 
     def __post_init__(self) -> None:
@@ -105,21 +105,21 @@ class Crowd(ReleasesTemplates):
         )  # a label that the sink does not release must not part a crowd
         found: dict[str, list[Pair]] = {}
         for name in (name for name in ORDER if self.ladder.get(name)):
-            if name == VALUES:
-                found[name] = [
-                    (f"{VALUES}/{slot}", value) for slot, value in sorted(set(templates.values_of(utterance)))
-                ]
-            elif name in NO_SENTENCES and sink in ONLY_SENTENCES:
+            if name == PARTS:
+                found[name] = self._parts(utterance, sink, intent)
+            elif name == "skeleton" and sink in ONLY_SENTENCES:
                 continue
-            elif name == WORDS:
-                words = templates.words_of(templates.pieces_of(utterance))
-                found[name] = [
-                    (f"{name}/{sink}", templates.to_key([word], intent, utterance.language)) for word in words
-                ]
             else:
                 kept = templates.on_rung(templates.pieces_of(utterance, as_said=name == "said"), name)
                 found[name] = [(f"{name}/{sink}", templates.to_key(kept, intent, utterance.language))] if kept else []
         return {name: pairs for name, pairs in found.items() if pairs}
+
+    def _parts(self, utterance: Utterance, sink: str, intent: str | None) -> list[Pair]:
+        values = [(f"{VALUES}/{slot}", value) for slot, value in sorted(set(templates.values_of(utterance)))]
+        if sink in ONLY_SENTENCES:
+            return values
+        words = templates.words_of(templates.pieces_of(utterance))
+        return values + [(f"{WORDS}/{sink}", templates.to_key([word], intent, utterance.language)) for word in words]
 
     def sort_of(self, utterance: Utterance, sink: str) -> str:
         return templates.to_key(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
@@ -14,8 +15,9 @@ from sottovoce.models.text.replace.private_counts import Pair, gather, noisy_cou
 from sottovoce.models.text.rewrite import ReleasesTemplates
 from sottovoce.models.text.rewrite.template import from_key, to_key
 
-VALUES = "values"  # the count whose pairs are values of slots, and not templates
-WORDS = "words"  # the count whose templates are single words, which are said together with others of their intent
+PARTS = "parts"  # the count of single parts of utterances, which are of two kinds:
+VALUES = "values"  # values of slots, which fill gaps and are no records,
+WORDS = "words"  # and words, which are said together with others of their intent
 
 
 def unit_of(utterance: Utterance) -> tuple[str, str]:
@@ -38,11 +40,12 @@ def said_of(crowd: ReleasesTemplates, utterance: Utterance, sink: str, secret: S
         for name, pairs in crowd.adds(utterance, sink).items()
     }
     sort = secret.digest("crowd sort", speaker.hex(), sink, crowd.sort_of(utterance, sink))[:16]
-    return speaker, (sort, json.dumps(sorted(adds.items()), ensure_ascii=False, separators=(",", ":")).encode())
+    plain = json.dumps(sorted(adds.items()), ensure_ascii=False, separators=(",", ":"))
+    return speaker, (sort, zlib.compress(plain.encode(), 1))
 
 
 def adds_of(said: Said) -> dict[str, Pair]:
-    return {name: (kind, value) for name, (kind, value) in json.loads(said[1])}
+    return {name: (kind, value) for name, (kind, value) in json.loads(zlib.decompress(said[1]))}
 
 
 def keep(own: dict[bytes, bytes], said: Said, limit: int) -> None:
@@ -50,7 +53,7 @@ def keep(own: dict[bytes, bytes], said: Said, limit: int) -> None:
     One that is let go has `limit` sorts before it, and so has whatever comes of its sort later."""
     sort, adds = said
     known = own.get(sort)
-    own[sort] = adds if known is None else min(known, adds)
+    own[sort] = adds if known is None or known == adds else min(known, adds, key=zlib.decompress)
     if len(own) > limit:
         del own[max(own)]
 
@@ -82,15 +85,19 @@ def filled(crowd: ReleasesTemplates, pair: Pair, weight: float, lists: dict, sec
     return records
 
 
+def is_said(pair: Pair) -> bool:
+    """Whether records are made of it: of everything that is released but values."""
+    return not pair[0].startswith(f"{VALUES}/")
+
+
 def lists_in(released: Iterable[tuple[Pair, float]]) -> dict[str, dict[str, float]]:
     """Of what was released of values and of words: slot -> value -> weight, intent and language -> word -> weight."""
     return gather((_listed(kind, value), weight) for (kind, value), weight in released)
 
 
 def _listed(kind: str, value: str) -> Pair:
-    count, _, slot = kind.partition("/")
-    if count == VALUES:
-        return slot, value
+    if kind.startswith(f"{VALUES}/"):
+        return kind.partition("/")[2], value
     (word,), intent, language = from_key(value)
     return to_key((), intent, language), str(word)
 
@@ -111,8 +118,7 @@ def release(
         weighed = ((pair, noisy_count(pair, size, count.settings, secret, nonce)) for pair, size in counts.items())
         released[count.name] = {pair: weight for pair, weight in weighed if weight is not None}
         known |= released[count.name].keys()
-    lists = lists_in(item for name in (VALUES, WORDS) for item in released.get(name, {}).items())
-    released.pop(VALUES, None)
-    templates = {pair: weight for found in released.values() for pair, weight in found.items()}
+    lists = lists_in(released.get(PARTS, {}).items())
+    templates = {pair: weight for found in released.values() for pair, weight in found.items() if is_said(pair)}
     records = [one for pair in sorted(templates) for one in filled(crowd, pair, templates[pair], lists, secret)]
     return records, sum(any(pair in templates for pair in adds_of(one).values()) for _, one in said)

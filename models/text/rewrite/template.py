@@ -6,8 +6,9 @@ rare, the next rung of the ladder keeps less of it:
 * `said`: labelled slots keep their values, unless a detector marked more in them than a time;
 * `full`: every word outside the gaps, in lower case;
 * `common`: words outside a public list of common words become gaps as well, and leave nothing behind;
-* `skeleton`: the gaps, and of the common words those that carry meaning;
-* `words`: one word of it that carries meaning, common or not.
+* `skeleton`: the gaps, and of the common words those that carry meaning.
+
+Last, `parts`: one word of it that carries meaning, common or not, or one value of a slot.
 
 Each rung is a function of the one utterance and of public lists, so it may be chosen freely: what is paid for is the count.
 """
@@ -26,7 +27,7 @@ from sottovoce.models.errors import Refusal
 from sottovoce.models.records import Utterance
 from sottovoce.models.text.words import read_words
 
-Rung = Literal["said", "full", "common", "skeleton", "words"]
+Rung = Literal["said", "full", "common", "skeleton"]
 
 # Words that say little of what somebody wants: the skeleton leaves them out.
 _FUNCTION_WORDS = (

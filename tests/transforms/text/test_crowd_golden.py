@@ -57,7 +57,7 @@ def main() -> None:
     lines = [json.dumps({"id": f"u{n}", "dialogue_id": f"d{n // 3}"} | row) for n, row in enumerate(rows)]
     GOLDEN.mkdir(parents=True, exist_ok=True)
     (GOLDEN / "corpus.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
-    ladder = {"said": 0.2, "full": 0.4, "values": 0.2, "skeleton": 0.2}
+    ladder = {"said": 0.2, "full": 0.4, "skeleton": 0.2, "parts": 0.2}
     job = {"rewrite": {"use": "crowd", "epsilon": 8.0, "delta": 1e-5, "copies": 30, "ladder": ladder}}
     (GOLDEN / "job.json").write_text(json.dumps(job, indent=1) + "\n", "utf-8")
     (GOLDEN / "released.json").write_text(json.dumps(released(), indent=0) + "\n", "utf-8")

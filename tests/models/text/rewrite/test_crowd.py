@@ -53,9 +53,9 @@ def test_a_threshold_that_is_too_low_fails_the_same_law(monkeypatch):
 
 
 def test_shares_of_the_ladder_add_up_to_what_the_ledger_says():
-    crowd = Crowd(epsilon=3.0, delta=1e-5, ladder={"full": 2.0, "common": 1.0, "skeleton": 1.0, "values": 1.0})
+    crowd = Crowd(epsilon=3.0, delta=1e-5, ladder={"full": 2.0, "common": 1.0, "skeleton": 1.0, "parts": 1.0})
     counts = crowd.counts()
-    assert [count.name for count in counts] == ["full", "common", "values", "skeleton"]
+    assert [count.name for count in counts] == ["full", "common", "skeleton", "parts"]
     assert {count.settings.epsilon for count in counts} == {3.0}  # each utterance is released once: ladder.py
     assert sum(count.settings.silence for count in counts) == pytest.approx(3.0)
     assert sum(count.settings.delta for count in counts) == pytest.approx(1e-5)
@@ -121,7 +121,7 @@ def test_every_type_has_a_filling_in_every_language(code, type_):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"epsilon": 0.0}, {"delta": 0.0}, {"utterances_per_speaker": 0}, {"ladder": {"values": 1.0}}, {"ladder": {"full": -1.0}},
+    [{"epsilon": 0.0}, {"delta": 0.0}, {"utterances_per_speaker": 0}, {"ladder": {"parts": 1.0}}, {"ladder": {"full": -1.0}},
      {"ladder": {"whole": 1.0}}],
 )  # fmt: skip
 def test_options_out_of_range_are_named_with_what_is_allowed(wrong):

@@ -8,7 +8,7 @@ import pytest
 from sottovoce.models.text.replace.private_counts import CountSettings, threshold_of
 from sottovoce.models.text.rewrite.ladder import counts_of
 
-LADDER = {"full": 2.0, "values": 1.0, "skeleton": 1.0}
+LADDER = {"full": 2.0, "parts": 1.0, "skeleton": 1.0}
 EPSILON, DELTA = 2.0, 1e-3
 
 

@@ -108,7 +108,7 @@ def test_single_words_of_an_intent_go_out_together_and_a_word_of_one_alone_does_
     """Forty who say nothing alike but one word each; a name that one of them says stays with her."""
     rare = [said(f"alpha{n} fares beta{n}", f"s{n}", 0, "fare") for n in range(120)]
     hers = said("xochiquetzal fares", "her", 0, "fare")
-    records, covered = release(Crowd(ladder={"full": 1.0, "words": 1.0}), [*rare, hers], "slu", SECRET, "one")
+    records, covered = release(Crowd(ladder={"full": 1.0, "parts": 1.0}), [*rare, hers], "slu", SECRET, "one")
     assert {one.text for one in records} == {"fares fares fares"} and {one.intent for one in records} == {"fare"}
     assert (
         20 < len(records) < 60 and covered < 80
@@ -116,7 +116,7 @@ def test_single_words_of_an_intent_go_out_together_and_a_word_of_one_alone_does_
 
 
 def test_single_words_never_go_to_a_model_of_language():
-    assert set(Crowd(ladder={"full": 1.0, "words": 1.0}).adds(said("cheapest fares", "s"), "stt_lm")) == {"full"}
+    assert set(Crowd(ladder={"full": 1.0, "parts": 1.0}).adds(said("cheapest fares", "s"), "stt_lm")) == {"full"}
 
 
 def test_a_text_without_a_word_has_no_template():
