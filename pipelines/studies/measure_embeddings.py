@@ -1,5 +1,5 @@
 """Do word vectors change what a language model remembers? After Thomas et al., "Investigating the impact of pre-trained word
-embeddings on memorization in neural networks", TSD 2020, whose study COMPRISE D2.3 has among its own (section 4.3.5).
+embeddings on memorization in neural networks", TSD 2020, which section 4.3.5 of COMPRISE D2.3 is taken to be about.
 
 Secrets of two forms, four figures and one word for an illness, are put into lines of text a few times each; a language model
 is trained on word vectors that are learned with it, drawn at random, or were made of public text before and stay as they are,

@@ -74,6 +74,15 @@ class Race:
         return thread
 
 
+def attack(race: Race, step: str) -> list[bool]:
+    """The jobs of a start during which the run is attacked again: False for each that no audit stood behind."""
+    thread = race.meanwhile(step, race.attack_again)
+    race.start()
+    found = list(race.jobs)
+    thread.join()
+    return found
+
+
 @pytest.fixture
 def race(tmp_path, monkeypatch) -> Race:
     return Race(tmp_path, monkeypatch)
@@ -81,19 +90,14 @@ def race(tmp_path, monkeypatch) -> Race:
 
 @pytest.mark.parametrize("step", DECIDES)
 def test_an_audit_that_begins_while_a_training_starts_waits_for_it(race, step):
-    thread = race.meanwhile(step, race.attack_again)
-    race.start()
-    assert race.jobs == [True], "what the start believed stood until its job was submitted"
-    thread.join()
+    assert attack(race, step) == [True], "what the start believed stood until its job was submitted"
     assert not race.stands()
 
 
 @pytest.mark.parametrize("step", DECIDES)
 def test_without_the_lock_a_start_looks_twice(race, step):
-    race.meanwhile(step, race.attack_again)
     with weakened("the lock", NO_LOCK):
-        race.start()
-    assert race.jobs == []
+        assert attack(race, step) == []
 
 
 @pytest.mark.parametrize("step", DECIDES)
@@ -104,11 +108,9 @@ def test_on_a_build_that_has_no_lock_and_looks_once_an_audit_is_believed_that_is
         believed.extend(() if believed else [read(*given)])
         return believed[0]
 
-    race.meanwhile(step, race.attack_again)
     one_look = {"sottovoce.pipelines.training.start_training:read_audit": looks_once}
     with weakened("the lock, and the second look", NO_LOCK | one_look):
-        race.start()
-    assert race.jobs == [False]
+        assert attack(race, step) == [False]
 
 
 def test_a_training_that_starts_while_the_run_is_attacked_finds_the_gate_closed(race, monkeypatch):
