@@ -60,7 +60,7 @@ def whole(file: CorpusFile) -> Chunk:
     return Chunk(file, 0, TO_THE_END if is_compressed(file) else file.size, first=1)
 
 
-def _lines(stream: BinaryIO, begin: int, end: int, number: int) -> Iterator[Line]:
+def _lines(stream: Any, begin: int, end: int, number: int) -> Iterator[Line]:
     held, line_begin, at = b"", begin, begin
     read = stream.read1 if end == TO_THE_END else stream.read  # `read` would lose what comes before the tear
     while at < end:
@@ -140,8 +140,7 @@ def sample_of(file: CorpusFile, open_file: OpenFile, size: int) -> tuple[bytes, 
         opener = next((opener for suffix, opener in OPENERS.items() if file.name.endswith(suffix)), None)
         sample = b""
         try:
-            content = stream if opener is None else opener(stream)
-            read = content.read if opener is None else content.read1
+            read = stream.read if opener is None else opener(stream).read1
             while block := read(size - len(sample)):
                 sample += block
         except (*FAULTS, OSError):

@@ -23,7 +23,7 @@ SHORT = 6  # words of a sentence that counts as short
 
 @dataclass(frozen=True)
 class RewriterRecipe:
-    """How large the auto-encoder is, how many words it knows, and how long it is trained."""
+    """Sizes of the auto-encoder, how long it is trained, and against what: `hidden` words, `noise` on its vector."""
 
     dimension: int = 32
     hidden_units: int = 128

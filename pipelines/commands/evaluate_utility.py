@@ -23,7 +23,7 @@ EXAMPLES = """\
 
 @dataclass(frozen=True)
 class Size:
-    """How much of a corpus is used; None takes all of it."""
+    """Sentences to train on and to test on, where None takes all of them, and epochs of training."""
 
     train: int | None
     test: int | None

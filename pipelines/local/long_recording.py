@@ -23,7 +23,7 @@ COMPARED_S = 60.0
 
 
 class LongRecording:
-    """An open recording, of which stretches are read."""
+    """A recording, or the part of it that a record names; its file is opened anew for each stretch that is read."""
 
     def __init__(self, ref: AudioRef | None, open_audio: Callable[[str], Any]):
         import soundfile

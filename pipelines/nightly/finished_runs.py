@@ -22,7 +22,7 @@ DELTA = b"delta"  # of a training, with its table of charges
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """A run that later ones must know of. One that is `retired` has lost its records and kept its state."""
+    """A run that later ones must know of: what it took is not taken again, and what it spent stays spent."""
 
     folder: RunFolder
     record: dict[str, Any]  # of its commit

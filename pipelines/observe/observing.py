@@ -75,7 +75,7 @@ OBSERVERS = {
 
 
 class Observers:
-    """All observers that a job names, as one. An observer that fails is told on stderr and stops no run."""
+    """All observers that a job names, as one. One that fails to be told is dropped, with a note on standard error."""
 
     def __init__(self, settings: ObserveSettings, facts: Callable[[], RunFacts]):
         asked = {name: getattr(settings, name) for name in OBSERVERS if getattr(settings, name)}

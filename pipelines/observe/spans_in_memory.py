@@ -6,7 +6,7 @@ from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 
 
 class SpansInMemory(SpanProcessor):
-    """Keeps spans that have ended until whoever sends them takes them."""
+    """Collects spans in `taken` as they end; `Traces` sends them all when the run has ended."""
 
     def __init__(self) -> None:
         self.taken: list[ReadableSpan] = []

@@ -41,6 +41,7 @@ from sottovoce.transforms.write.shards import WriteShards, write_then_rename
 
 
 def build_graph(pipeline: beam.Pipeline, job: Job, corpus: Corpus) -> None:
+    """The whole pipeline of a run, from reading to shards, tables of failures and tally; it does not commit."""
     failures: list[Any] = []
     tallies: list[Any] = []
 

@@ -152,6 +152,7 @@ def _template() -> Template:
 
 
 def render_report(summary: RunSummary) -> str:
+    """The page as HTML, by report.html beside this module."""
     return _template().render(
         run=summary,
         longest_s=max((stage.seconds or 0.0 for stage in summary.stages), default=0.0) or 1.0,

@@ -96,7 +96,7 @@ def at_one_time(folder: str) -> None:
 
 
 class RunFolder:
-    """One run's place in an output: what is written there, when it is committed, and how it is removed."""
+    """The two folders of one run, handed on and private: begun, committed, retired and removed together."""
 
     def __init__(self, output: str, name: str):
         self.places = OutputPlaces.of(output).run(name)

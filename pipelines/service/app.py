@@ -36,6 +36,7 @@ BUDGETS_WAITING = 16
 
 
 def make_app(settings: ServiceSettings) -> Admission | CORSMiddleware:
+    """The service as an ASGI application, all shapes behind one gate; models are loaded when it starts up."""
     texts, speech = TextWork(settings.specs["detect"], settings.language), SpeechWork(settings)
 
     @contextlib.asynccontextmanager

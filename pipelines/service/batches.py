@@ -36,7 +36,7 @@ Work = Callable[[Sequence[Asked]], list[Any]]  # an answer for each, or the exce
 
 
 class Batches:
-    """One queue with its thread: callers wait for an answer, and `work` gets as many of them at once as are there."""
+    """One queue with its thread: callers wait in `ask`, and `work` gets what waits, up to `most_at_once` of it."""
 
     def __init__(
         self, name: str, work: Work, most_waiting: int, most_at_once: int, counted: Callable[[str, int], None]

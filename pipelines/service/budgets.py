@@ -21,7 +21,7 @@ LEAST_Z, MOST_STEPS, MOST_KINDS = 0.3, 10**6, 50
 
 
 class Rr(Closed):
-    """Body of /v1/budget/rr: randomised response, by `p` or by the epsilon that is wanted."""
+    """Body of /v1/budget/rr: `p` or the epsilon wanted for one unit, and the replacement list as `pi_min` or `zipf`."""
 
     p: float | None = Field(None, gt=0, le=1)
     target_epsilon: float | None = Field(None, gt=0, le=100)
@@ -34,7 +34,7 @@ class Rr(Closed):
 
 
 class Edp(Closed):
-    """Body of /v1/budget/edp: a training with noise, by its noise or by the epsilon that is wanted."""
+    """Body of /v1/budget/edp: a private training, by its noise `z0` or by the epsilon that is wanted, one of them."""
 
     z0: float | None = Field(None, ge=LEAST_Z, le=1e4)
     target_epsilon: float | None = Field(None, ge=0.05, le=30)

@@ -17,13 +17,14 @@ HEADER, MOST_CHARACTERS = "x-session", 128
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RequestDraws:
-    """The key of one request's draws, and the name that records have under it."""
+    """The key of a request's draws, its own or its session's, and the name that its record has under it."""
 
     secret: Secret
     name: str = "request"  # of utterance and dialogue: the key tells requests and sessions apart already
 
 
 def draws_for(secret: Secret, caller: str, session: str | None) -> RequestDraws:
+    """`session` is the request's X-Session; None gives a fresh key."""
     if session is None:
         return RequestDraws(fresh_secret())
     if not 1 <= len(session) <= MOST_CHARACTERS:

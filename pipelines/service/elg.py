@@ -35,7 +35,7 @@ def error_body(problem: problems.Problem) -> dict[str, Any]:
 
 
 class ElgRequest(BaseModel):
-    """What both kinds of request have; fields that we do not know are ignored, as the Grid asks."""
+    """What both kinds of request have. Unknown fields are ignored; unknown `params` are refused."""
 
     model_config = ConfigDict(extra="ignore")
     type: str
@@ -43,7 +43,7 @@ class ElgRequest(BaseModel):
 
 
 class TextAsked(ElgRequest):
-    """A request about a text."""
+    """The body of a text request. `params`: `language`, and `strategy` if the text is to be replaced, not annotated."""
 
     type: Literal["text"]
     content: str
@@ -51,7 +51,7 @@ class TextAsked(ElgRequest):
 
 
 class AudioAsked(ElgRequest):
-    """The first part of a request about audio; the second is the sound itself."""
+    """The part `request` of a multipart body, whose part `content` is the sound; `params`: `text`, what is said."""
 
     type: Literal["audio"]
     format: Literal["LINEAR16", "MP3"] = "LINEAR16"
@@ -137,7 +137,7 @@ async def _audio(questions: Questions, request: Request, asked: AudioAsked, cont
 
 
 class Failed(BaseModel):
-    """The Grid's body of an error: codes and texts, nothing of the request."""
+    """The Grid's body of an error, for /openapi.json; `error_body` makes it."""
 
     failure: dict[str, Any]
 

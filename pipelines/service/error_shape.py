@@ -27,7 +27,7 @@ class Told(BaseModel):
 
 
 class ErrorBody(BaseModel):
-    """The body of every answer that is an error."""
+    """The body of an error on all routes but Presidio's and the European Language Grid's, which have their own."""
 
     error: Told
 

@@ -50,7 +50,7 @@ class BodyTooLarge(HTTPException):
 
 
 class Admission:
-    """ASGI middleware around the whole application: token, size, request id, headers and log line of each request."""
+    """ASGI middleware around all routes: token, size, request id, headers and log line of each request."""
 
     def __init__(self, app: Any, settings: ServiceSettings, error_body: Callable[[str, problems.Problem], Any]):
         self._app, self._settings, self._error_body = app, settings, error_body

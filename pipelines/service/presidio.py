@@ -40,7 +40,7 @@ class Loose(BaseModel):
 
 
 class Analyze(Loose):
-    """Body of /analyze, by Presidio's names."""
+    """Body of /analyze, by Presidio's names. `ad_hoc_recognizers` are refused; `correlation_id` has no effect."""
 
     text: str | Texts | None = Field(None, examples=["John Smith lives in Berlin"])
     language: str | None = Field(None, examples=["en"])
@@ -53,7 +53,7 @@ class Analyze(Loose):
 
 
 class Anonymize(Loose):
-    """Body of /anonymize, by Presidio's names."""
+    """Body of /anonymize, by Presidio's names: `anonymizers` has an operator by type, and `DEFAULT` for others."""
 
     text: str | None = None
     anonymizers: dict[str, dict[str, Any]] | None = None
@@ -61,7 +61,7 @@ class Anonymize(Loose):
 
 
 class Error(BaseModel):
-    """The body of an error, as Presidio has it."""
+    """The body of an error, as Presidio has it: words without a code."""
 
     error: str
 

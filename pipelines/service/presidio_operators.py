@@ -16,7 +16,7 @@ MOST_NEW_CHARACTERS = 256  # of a replacement: it may stand in an answer thousan
 
 
 class Result(BaseModel):
-    """One entity that /analyze found, as /anonymize is given it."""
+    """A stretch of text that the caller of /anonymize wants changed, in the form in which /analyze lists entities."""
 
     model_config = ConfigDict(extra="ignore")
     start: int

@@ -24,6 +24,7 @@ OURS = ("sottovoce", "uvicorn.error")
 
 
 def serve(settings: ServiceSettings, port: int, workers: int, cert: str | None, key: str | None) -> None:
+    """Listen and answer until asked to end; each of several workers is a process with models of its own."""
     listening = _listen(settings.host, port)
     folder = tempfile.mkdtemp(prefix="sottovoce-metrics-") if workers > 1 else None
     if folder:

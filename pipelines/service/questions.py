@@ -24,7 +24,7 @@ FORM_FIELDS, TEXTS_AT_ONCE, MOST_TEXTS = 16, 16, 512
 
 
 class Questions:
-    """The service as its routes see it: settings, one queue for each kind of work, and the limits."""
+    """The service as its routes see it: its methods keep the limits and wait in the queues for an answer."""
 
     def __init__(self, settings: ServiceSettings):
         self.settings = settings

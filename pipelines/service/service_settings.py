@@ -39,7 +39,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class ServiceSettings:
-    """All that a process of the service needs to know; the secret travels as a reference."""
+    """All that a process of the service needs to know. Without `tokens` only this machine may reach it."""
 
     specs: dict[str, Spec]  # by family, as a job has them
     slicer: Slicer

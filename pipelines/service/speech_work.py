@@ -52,7 +52,7 @@ class SpeechItem:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SpeechAnswer:
-    """What became of one recording: the new speech, and where its words and masked words stand."""
+    """What became of one recording: the new speech and its words; slices only where it was given another voice."""
 
     speech: audio.Speech
     text: str  # without what was masked

@@ -53,7 +53,7 @@ def strategy(spec: Spec) -> Any:
 
 
 class TextWork:
-    """The work of the queue for texts: called with what waits, it finds spans in all of them at once."""
+    """The work of the queue for texts: finds spans in all that wait at once, and replaces them where asked to."""
 
     def __init__(self, detector: Spec, language: str | None = None):
         self._detector, self._language = detector, language

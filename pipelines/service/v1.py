@@ -38,7 +38,7 @@ Language = Annotated[
 
 
 class Detect(Closed):
-    """Body of /v1/detect."""
+    """Body of /v1/detect: a text, and its language where the caller knows it."""
 
     text: Text
     language: Language = None
@@ -55,7 +55,7 @@ class Entity(BaseModel):
 
 
 class Detected(BaseModel):
-    """What /v1/detect answers; `not_protected` says what its detector does not look for."""
+    """What /v1/detect answers; `not_protected` says what its detector may miss."""
 
     entities: list[Entity]
     language: str
@@ -63,7 +63,7 @@ class Detected(BaseModel):
 
 
 class Replace(Closed):
-    """Body of /v1/replace: the text, and how strongly it is protected."""
+    """Body of /v1/replace. Options left out are the service's own, or defaults where another strategy is named."""
 
     text: Text
     language: Language = None
@@ -75,7 +75,7 @@ class Replace(Closed):
 
 
 class Replaced(BaseModel):
-    """What /v1/replace answers: the new text, and what it gives away at most."""
+    """What /v1/replace answers: the new text and the epsilon of what was found; `not_protected` is left open."""
 
     text: str
     language: str
@@ -101,7 +101,7 @@ class Said(BaseModel):
 
 
 class ReleasedSlice(BaseModel):
-    """A slice as the pipeline would release it."""
+    """A stretch of the new speech as a run would cut and release it, with its text."""
 
     text: str
     duration_s: float
@@ -109,7 +109,7 @@ class ReleasedSlice(BaseModel):
 
 
 class Protected(BaseModel):
-    """What /v1/anonymise and /v1/mask answer: the new speech with its words."""
+    """What /v1/anonymise and /v1/mask answer, or the WAV alone for who accepts audio. /v1/mask gives no slices."""
 
     audio: str = Field(description="WAV, base64")
     rate_hz: int

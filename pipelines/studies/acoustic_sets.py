@@ -51,7 +51,7 @@ class Clip:
 
 @dataclass(repr=False)
 class SpeechSet:
-    """Clips of one set, and how many were refused on the way to it, by reason."""
+    """Clips of one set, and how many utterances were refused on the way to it, by reason."""
 
     pieces: list[Clip] = field(default_factory=list)
     refused: Counter[str] = field(default_factory=Counter)

@@ -50,7 +50,7 @@ class SpeechSource:
 
 @dataclass(frozen=True)
 class Study:
-    """The material of the study, and the steps that are made of it."""
+    """Corpus, voices, learners and encoders of the study. Its steps are done when `kept` is asked for their results."""
 
     utterances: Sequence[Utterance]
     load: sets.Load

@@ -65,7 +65,7 @@ class _OnlyResults(pickle.Unpickler):
 
 
 class KeptSteps:
-    """Results of steps in a private folder, by name and by what they depend on."""
+    """Results of steps in a private folder, each under its step's identity; `result` does a step that is not kept."""
 
     def __init__(self, folder: Path, say: Callable[[str], None] | None = None):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -39,7 +39,7 @@ class KnownSpeech:
 
 @dataclass
 class BorderErrors:
-    """How far word borders were off, in seconds, and how many utterances were refused."""
+    """How far word borders were off, in seconds and signed, and how many of the `spoken` utterances were refused."""
 
     errors_s: list[float] = field(default_factory=list)
     refused: int = 0

@@ -135,6 +135,8 @@ def _written(path: Path, words: Sequence[str], vectors: np.ndarray) -> str:
 
 @dataclass(frozen=True)
 class Trial:
+    """What one training gave: how well it reads what it never saw, and how many bits of each secret it gives away."""
+
     perplexity: float
     bits: dict[str, list[float]]  # of each secret, by form, and of those that were not put in
 

@@ -121,7 +121,7 @@ def _rewritten(
 
 @dataclass(frozen=True)
 class MeasuredRewrite:
-    """One row of the study: a strategy at an epsilon on a corpus, and what was found of it."""
+    """One row of the study: a strategy, an epsilon, a corpus and a seed; what learners get and attackers find."""
 
     corpus: str
     strategy: str

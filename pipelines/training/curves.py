@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Curves:
-    """The Watcher of a training on this machine. Exact losses are private, so that they stay in the private folder."""
+    """The Watcher of `sottovoce train`: exact losses go into the private folder, and to a terminal, but into no log."""
 
     def __init__(self, folder: Path, quiet: bool):
         self._folder, self._quiet = folder, quiet

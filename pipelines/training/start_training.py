@@ -38,7 +38,7 @@ class GateClosed(RunError):
 
 @dataclass(frozen=True)
 class Started:
-    """The marker of a run's training, and whether it stood there already."""
+    """The marker of a run's training, and whether its job had been submitted before this start."""
 
     marker: Marker
     already: bool

@@ -25,7 +25,7 @@ OWNER_ONLY = 0o077
 
 
 class TrainingPlaces:
-    """The two folders of a training, and the files in them."""
+    """The folder of a training that may be given away, and its private one; neither may lie in a committed run."""
 
     def __init__(self, out: Path, private: Path | None = None):
         self.out, self.private = out, private or out / PRIVATE

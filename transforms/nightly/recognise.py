@@ -19,7 +19,7 @@ class NoId(Refusal):
 
 
 class OnlyRecognisable(Stage):
-    """The stage that refuses such records, before any of their content is used."""
+    """The stage that refuses records without an id of their own or of their dialogue, right after reading."""
 
     def __init__(self, job: Job):
         super().__init__(_OnlyRecognisable(), job)

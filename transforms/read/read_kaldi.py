@@ -29,7 +29,7 @@ Keyed = tuple[int, "Packed"]
 
 
 class ReadTables(beam.PTransform):
-    """The tables of a directory in, batches of Utterances out."""
+    """Chunks of the tables of a Kaldi directory -> batches of Utterances, joined by their ids."""
 
     def __init__(self, reader: Kaldi, corpus: Corpus, job: Job):
         super().__init__()

@@ -13,7 +13,7 @@ from sottovoce.transforms.write.rows import Row, origin_of, to_row
 
 
 class DialogueSink(ReplacedText):
-    """The sink `dm`: turns are replaced one by one and grouped again by dialogue."""
+    """The sink `dm`: turns are replaced one by one, and put together again by dialogue when a shard is written."""
 
     record_type = DialogueExample
     rows_per_shard = 10_000

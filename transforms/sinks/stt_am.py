@@ -23,7 +23,7 @@ UTTERANCES_IN_MEMORY = 4  # decoded speech is large: a batch goes through the sp
 
 
 class SpeechSink(Sink):
-    """The sink `stt_am`: the one sink that needs audio, and releases it."""
+    """The sink `stt_am`: the one sink of speech. In a crowd release it speaks released texts, and uses no recording."""
 
     record_type = SpeechSlice
     needs_audio = True

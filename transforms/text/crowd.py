@@ -100,7 +100,7 @@ class ReleaseCrowd(beam.PTransform):
 
 
 class TakeTemplates(Stage):
-    """The stage that turns utterances into templates, which speakers are then counted for."""
+    """Batches of Utterances -> pairs of a keyed speaker and what the utterance adds to each count."""
 
     def __init__(self, job: Job, sink: str):
         super().__init__(_Template(job.rewrite, sink, job.secret), job)

@@ -75,7 +75,7 @@ class _Language(Step):
 
 
 class DetectEntities(Stage):
-    """The stage that adds spans to utterances, by the job's detector."""
+    """Batches -> the same, with the spans that the job's detector finds; in a crowd release it sees each text alone."""
 
     def __init__(self, job: Job):
         super().__init__(_Detect(job.detect, alone=isinstance(job.rewrite.make(), ReleasesTemplates)), job)
@@ -161,7 +161,7 @@ class _Label(Step):
 
 
 class ReplaceEntities(Stage):
-    """The stage that rewrites marked spans by the job's strategy; lists counted in the corpus come in as a side input."""
+    """Replaces the marked spans by the job's strategy; lists counted in the corpus come in as a side input."""
 
     def __init__(self, job: Job):
         super().__init__(_Replace(job.replace, job.secret), job)

@@ -23,6 +23,8 @@ MIN_OTHERS = round(2 / FALSE_ALARMS)  # rows: two of them may be named
 
 
 class MembersOfTraining:
+    """Likelihood ratios of models trained with and without a row (Carlini et al. 2022), against the model that is handed on."""
+
     criterion: ClassVar[Criterion] = "inference"
     says = "has a trained model and rows that may be in it, trains models of its own; tells at 1 false alarm in 100 which are"
     max_risk: ClassVar[float] = 0.2
