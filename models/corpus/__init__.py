@@ -85,7 +85,7 @@ class Reader(Protocol):
 
     @property
     def records_per_batch(self) -> int:
-        """How many records a chunk holds at most, so that batches are the same on every runner."""
+        """After how many records a batch is handed on, so that batches are the same on every runner."""
 
     def scan(self, file: CorpusFile, open_file: OpenFile) -> Iterator[Chunk | Refused]:
         """Cut a file into chunks that can be parsed apart from each other, on any worker."""

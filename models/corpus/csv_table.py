@@ -27,7 +27,7 @@ NUMBERS: dict[str, Any] = {"turn": int, "offset": float, "duration": float}
 
 @dataclass(frozen=True)
 class CsvTable(NamedColumns):
-    """Reads tables whose first line names the columns; a job may map those names to ours."""
+    """Reads comma- or tab-separated tables whose first line names the columns; a job may map those names to ours."""
 
     patterns: ClassVar[tuple[str, ...]] = ("*.csv", "*.tsv")
     records_per_batch: int = RECORDS_PER_BATCH

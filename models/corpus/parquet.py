@@ -35,7 +35,7 @@ MAX_PIECES = 16
 
 @dataclass(frozen=True)
 class Parquet(NamedColumns):
-    """Reads Parquet and Arrow tables by row group, without the column that holds the sound itself."""
+    """Reads Parquet by row group and Arrow by batch; sound within the table is read where it is needed, not here."""
 
     patterns: ClassVar[tuple[str, ...]] = ("*.parquet", "*.pq", "*.arrow")
     records_per_batch: int = RECORDS_PER_BATCH

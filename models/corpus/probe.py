@@ -23,7 +23,7 @@ UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks
 
 @dataclass(frozen=True)
 class CorpusSize:
-    """About how much there is, before a run begins: an estimate from the first records."""
+    """About how much there is, and whether there is speech, before a run begins: estimated from the first records."""
 
     records: int
     text_bytes: int

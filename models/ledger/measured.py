@@ -19,7 +19,7 @@ FOUND = "share of the sensitive words that are found"
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One measured figure of a mechanism: what was claimed, what was found, on which data, and the page that says how."""
+    """One measured figure of a mechanism: what it is about, the figure, on which data, and the command that prints it."""
 
     mechanism: str
     claim: str

@@ -21,7 +21,7 @@ READ_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """What a commit says of one file."""
+    """What a commit says of one file: its size and its hash, by which it is known again."""
 
     sha256: str
     bytes: int

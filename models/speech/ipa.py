@@ -23,7 +23,7 @@ VOWELS = frozenset(["AA", "AE", "AH", "AO", "AW", "AY", "EH", "ER", "EY", "IH", 
 
 @dataclass(frozen=True)
 class Sound:
-    """A sound of IPA by its features, and the English phone nearest to it."""
+    """A sound of IPA: its features, the phone of the network that is this sound, or the sounds it is made of."""
 
     kind: str
     features: tuple[str, str, str]

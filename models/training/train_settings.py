@@ -14,7 +14,7 @@ Mode = Literal["plain", "paper", "sound", "per_example"]
 
 @dataclass(frozen=True)
 class TrainSettings:
-    """Everything that a training may be told. Checked when built; an unknown name is an error that lists the known ones."""
+    """Everything that a training may be told; its values are checked when it is made."""
 
     # what is learned, and from which sink: slu, lm (stt_lm), am (stt_am), dm, rewriter (slu)
     task: str = "slu"

@@ -28,7 +28,7 @@ FIRST = (5, 20)
 
 
 class LargePopulation:
-    """Linkage by voice, carried on by a model of the scores to more people than the corpus has."""
+    """Linkage by voice among more people than the corpus has, each stranger more being drawn like those it has."""
 
     criterion: ClassVar[Criterion] = "linkability"
     says = "has the release, recordings of more and more people and the method; tells by voice whose slice it is"

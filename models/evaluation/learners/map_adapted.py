@@ -95,7 +95,7 @@ class MapAdapted:
 
 @dataclass(frozen=True, repr=False)
 class SphinxRecogniser:
-    """pocketsphinx with the adapted model, as a learner that can be asked what it hears."""
+    """What training gives: pocketsphinx with the adapted model, or with its own where there was nothing to adapt to."""
 
     decoder: Any
 

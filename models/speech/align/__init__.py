@@ -29,4 +29,4 @@ class Aligner(Protocol):
         """
 
     def ledger(self) -> LedgerEntry:
-        """What the ledger says of aligning: which model, and what a wrong border would lay open."""
+        """What the ledger says of aligning: which model, and what it takes for granted."""

@@ -95,7 +95,7 @@ class Silence:
 
 @dataclass(frozen=True)
 class Tone(Silence):
-    """Puts a steady tone there, so that a listener hears that something is missing."""
+    """Puts a steady tone there, as loud as what is left around it, so that a listener hears that something is missing."""
 
     frequency_hz: float = 440.0
 

@@ -22,7 +22,7 @@ WEIGHTS = "eval/utils/3D-Speaker/pretrained/*eres2net*/pretrained_eres2net.ckpt"
 
 @dataclass
 class ERes2Net:
-    """The encoder with its weights, which `setup` loads."""
+    """The residual network ERes2Net: a vector of unit length for a recording."""
 
     _network: Any = field(default=None, init=False, repr=False)
 

@@ -24,7 +24,7 @@ QUIETEST = 10 ** (-30 / 20)  # the level that quiet speech is raised to, as in t
 
 @dataclass
 class Ge2e:
-    """The encoder with its weights, which `setup` loads."""
+    """Resemblyzer's recurrent encoder (GE2E): 256 numbers of unit length for a recording."""
 
     _lstm: Any = field(default=None, init=False, repr=False)
     _linear: Any = field(default=None, init=False, repr=False)

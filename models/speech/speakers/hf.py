@@ -16,7 +16,7 @@ MIN_S = 1.0  # shorter speech is repeated: the time-delay layers need a context
 
 @dataclass
 class XVector:
-    """The encoder that `model` names, from the hub or from a folder."""
+    """A speaker encoder of Hugging Face with an x-vector head, by its name on the hub or by a folder."""
 
     model: str
     _model: Any = field(default=None, init=False, repr=False)

@@ -20,7 +20,7 @@ SAMPLE_GAIN = 32768.0  # it was trained on 16-bit samples
 
 @dataclass
 class WeSpeaker:
-    """The encoder as an ONNX session, which `setup` opens."""
+    """WeSpeaker's residual network in ONNX: a vector of unit length for a recording."""
 
     _session: Any = field(default=None, init=False, repr=False)
 

@@ -26,7 +26,7 @@ PITCH_LIMITS = (-1.3, 1.45)
 
 @dataclass(frozen=True, eq=False)
 class PseudoVoice:
-    """A voice that nobody has: an embedding for the phone network, and the quantiles of its pitch."""
+    """A voice made of several: its embedding, empty where frames are taken as they are, and quantiles of its pitch."""
 
     embedding: np.ndarray
     log_f0_quantiles: np.ndarray

@@ -40,7 +40,7 @@ class Progress:
 
 @dataclass
 class Trainer:
-    """One training from its first step, or from a checkpoint, to its best weights."""
+    """One training from its first step, or from a checkpoint, to its last; with `patience` to its best weights."""
 
     bench: Workbench
     labels: Any

@@ -136,7 +136,7 @@ class TokenizerPieces:
 
 
 class BertReader(nn.Module):
-    """The network: a pretrained encoder with heads for intent and slots."""
+    """States of a Hugging Face encoder: of each word's first piece, and of the first position for the sentence."""
 
     def __init__(self, encoder: Any):
         super().__init__()

@@ -62,7 +62,7 @@ class Clc(Member):
 
 @dataclass(frozen=True)
 class ClcEncoder:
-    """Sentences as characters and as words, which are hashed into `buckets` or looked up in a public list."""
+    """Sentences as numbers of characters and words; words are hashed into `buckets` or looked up in a public list."""
 
     buckets: int
     index: Mapping[str, int] | None

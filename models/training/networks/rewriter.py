@@ -78,7 +78,7 @@ class RewriterModel(Member):
 
 
 class RewriterNetwork(nn.Module):
-    """Encoder, short vector and decoder, over a public list of tokens."""
+    """Encoder, short vector and decoder, over a public list of words and the intents and slots of the schema."""
 
     def __init__(self, options: RewriterModel, tokens: tuple[str, ...]):
         super().__init__()

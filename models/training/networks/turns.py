@@ -47,7 +47,7 @@ class TurnsModel(Member):
 
 
 class TurnsNetwork(nn.Module):
-    """The network itself: words and acts of each turn into a vector, a dialogue of such vectors into the next act."""
+    """Words and act of each turn into a vector, those of a dialogue so far into scores of the act that comes next."""
 
     def __init__(self, options: TurnsModel, acts: int):
         super().__init__()

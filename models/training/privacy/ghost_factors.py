@@ -20,7 +20,7 @@ from sottovoce.models.training.rounding import diagonal_lengths, gamma, lengths,
 
 
 class Factor(Protocol):
-    """The gradients of one parameter for all units of a batch, without ever writing them out."""
+    """The gradients of one parameter for all units of a batch, as factors; multiplied out only where that is less work."""
 
     def square_norms(self) -> Tensor:
         """[units]: an upper bound of the squared norm of what `add_weighted` adds for each unit at weight 1."""

@@ -17,7 +17,7 @@ from sottovoce.models.training.privacy.soundness import Sampling
 
 @dataclass
 class Sampler:
-    """Draws the units of every step, as the privacy accounting assumes them to be drawn."""
+    """Draws the units of every step: `poisson` as the accounting assumes, `shuffle` in whole batches without the rest."""
 
     key: Secret
     sampling: Sampling

@@ -32,7 +32,7 @@ class Heard:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SpeechExample:
-    """One utterance in numbers, frame by frame; `trusted` says which segments the aligner was sure of."""
+    """One utterance in numbers: its phones by segment, of which some are `trusted`, pitch and features by frame."""
 
     speaker: int
     track: PhoneTrack

@@ -20,7 +20,7 @@ from sottovoce.models.text.detect.builder.recipe import TrainingMaterial
 
 @dataclass(frozen=True)
 class FlairTraining:
-    """How flair's tagger is trained, and how large it is."""
+    """The recipe of flair's SequenceTagger: size, optimiser and length of training."""
 
     epochs: int = 10
     learning_rate: float = 3e-3
