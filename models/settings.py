@@ -109,6 +109,15 @@ def option_names(family: str, name: str) -> tuple[str, ...]:
     return tuple(f.name for f in dataclasses.fields(member_class(family, name)) if f.init)
 
 
+def with_defaults(spec: Spec) -> dict[str, Any]:
+    """The member and all its options, those that nobody gave too, also of members that it holds (an ensemble)."""
+    member = spec.make()
+    options = {name: getattr(member, name) for name in option_names(spec.family, spec.name)}
+    if held := options.get("detectors"):
+        options["detectors"] = [with_defaults(read_spec(spec.family, one)) for one in held]
+    return {"use": spec.name} | options
+
+
 def build(cls: type, values: Mapping[str, Any], where: str) -> Any:
     """An instance of dataclass `cls`, or a SettingsError with every unknown key, missing key and bad value."""
     problems: list[str] = []

@@ -13,7 +13,7 @@ import yaml
 
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.evaluation.audit.audit_settings import AuditSettings
-from sottovoce.models.settings import FAMILIES, Spec, build, member_class, read_spec, require
+from sottovoce.models.settings import FAMILIES, Spec, build, member_class, read_spec, require, with_defaults
 from sottovoce.models.speech.chain import masks_first
 from sottovoce.models.speech.slice import Slicer
 from sottovoce.models.speech.voice import SpeaksFromPhones
@@ -107,8 +107,13 @@ class JobFile:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What makes two runs the same one: all that changes a record. Where a night keeps its things does not."""
-        return {key: value for key, value in self.resolved.items() if key not in UNCHANGING}
+        """What makes two runs the same one: all that changes a record. Where a night keeps its things does not.
+
+        A member has all its options in it, defaults too: a version with other defaults makes other records, and a second
+        release under the first one's name would not be charged.
+        """
+        said = {key: value for key, value in self.resolved.items() if key not in UNCHANGING}
+        return said | {"members": {family: with_defaults(spec) for family, spec in self.specs.items()}}
 
     @property
     def members(self) -> dict[str, Any]:

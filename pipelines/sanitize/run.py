@@ -181,10 +181,14 @@ def with_canaries(run: Run) -> Run:
 
 
 def _sinks_for(job_file: JobFile, corpus: Corpus) -> dict[str, float]:
-    """The weights of the job; a text-only corpus has no use for sinks that need audio."""
+    """The weights of the job; a text-only corpus has no use for sinks that need audio.
+
+    In a crowd release that follows from the job alone: otherwise one person's recording, being among the first records, would
+    show in which sinks there are.
+    """
     text_only = job_file.sections["input"].text_only
     if text_only is None:
-        text_only = corpus.text_only
+        text_only = corpus.text_only and not releases_templates(job_file.members["rewrite"])
     sinks = {
         name: weight for name, weight in job_file.sinks.items() if not (text_only and sink_class(name).needs_audio)
     }

@@ -29,6 +29,7 @@ precision and rounded to whole counts. What it leaves out: that a run was commit
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import get_args
@@ -84,7 +85,7 @@ class Crowd(ReleasesTemplates):
             (self.utterances_per_speaker >= 1, "utterances_per_speaker: must be at least 1"),
             (self.copies >= 1, "copies: must be at least 1"),
             (not unknown, f"ladder: {', '.join(unknown)} unknown; allowed: {', '.join(ORDER)}"),
-            (all(share >= 0 for share in self.ladder.values()), "ladder: a share must not be negative"),
+            (all(0 <= share < math.inf for share in self.ladder.values()), "ladder: a share must be a number from 0 on"),
             (any(self.ladder.get(rung, 0) > 0 for rung in RUNGS), f"ladder: one of {', '.join(RUNGS)} needs a share"),
         )
 
@@ -136,9 +137,9 @@ class Crowd(ReleasesTemplates):
         return Utterance("", "", 0, text, Source("", 0), language=language, intent=intent, slots=slots)
 
     def _filler(self, values: Mapping[str, Mapping[str, float]]) -> Filler:
-        known: tuple[int, Filler] | None = self.__dict__.get("_known")
-        if known is None or known[0] != id(values):
-            known = self.__dict__["_known"] = (id(values), Filler(values))
+        known: tuple[Mapping[str, Mapping[str, float]], Filler] | None = self.__dict__.get("_known")
+        if known is None or known[0] is not values:
+            known = self.__dict__["_known"] = (values, Filler(values))
         return known[1]
 
     def serves(self, sink: str, from_text: bool) -> str | None:
