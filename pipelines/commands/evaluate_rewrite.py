@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
   sottovoce evaluate rewrite --data snips.jsonl.gz --strategy none replace crowd --epsilon 1 4 --out study
   sottovoce evaluate rewrite --data mine.jsonl --strategy crowd metric --epsilon 1 2 4 8 --quick --json
-  sottovoce evaluate rewrite --data mine.jsonl --strategy crowd --test-split dev --ladder full=1 full=0.8,values=0.2
+  sottovoce evaluate rewrite --data mine.jsonl --strategy crowd --test-split dev --ladder full=1 full=0.8,parts=0.2
 """
 QUICK_TRAIN, QUICK_TEST = 4000, 1000
 
@@ -120,7 +120,7 @@ def _ladder(text: str) -> tuple[tuple[str, float], ...]:
     try:
         return tuple((rung, float(share)) for rung, _, share in (part.partition("=") for part in text.split(",")))
     except ValueError:
-        raise SettingsError([f"--ladder: {text!r} is not RUNG=SHARE,..., as in full=0.8,values=0.2"]) from None
+        raise SettingsError([f"--ladder: {text!r} is not RUNG=SHARE,..., as in full=0.8,parts=0.2"]) from None
 
 
 _HEADER = (

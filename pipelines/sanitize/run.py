@@ -85,7 +85,7 @@ def prepare(request: RunRequest, **changes: Any) -> Run:
         print(f"note: {note}", file=sys.stderr)
     name = run_id(request.secret, job_file.identity, corpus.fingerprint, changes.get("nightly", False))
     folder = RunFolder(request.output, name)
-    job = _make_job(job_file, corpus, _sinks_for(job_file, corpus), folder, request.secret)
+    job = _make_job(job_file, corpus, sinks_for(job_file, corpus), folder, request.secret)
     _check_rewriting(job)
     options = beam_options(request.runner, request.workers, request.beam_arguments)
     job = dataclasses.replace(job, gpu_hints=gpu_hints(options), **changes)
@@ -180,7 +180,7 @@ def with_canaries(run: Run) -> Run:
     return dataclasses.replace(run, job=plant(run.job, asked, run.corpus.records))
 
 
-def _sinks_for(job_file: JobFile, corpus: Corpus) -> dict[str, float]:
+def sinks_for(job_file: JobFile, corpus: Corpus) -> dict[str, float]:
     """The weights of the job; a text-only corpus has no use for sinks that need audio.
 
     In a crowd release that follows from the job alone: otherwise one person's recording, being among the first records, would

@@ -58,7 +58,7 @@ class RewritesEach(ABC):
 
 @dataclass(frozen=True)
 class Count:
-    """One count of the corpus: templates of a rung of the ladder, or the values of its slots, with what it may spend."""
+    """One count of the corpus: templates of a rung of the ladder, or parts of utterances, with what it may spend."""
 
     name: str
     settings: CountSettings

@@ -85,7 +85,10 @@ class Crowd(ReleasesTemplates):
             (self.utterances_per_speaker >= 1, "utterances_per_speaker: must be at least 1"),
             (self.copies >= 1, "copies: must be at least 1"),
             (not unknown, f"ladder: {', '.join(unknown)} unknown; allowed: {', '.join(ORDER)}"),
-            (all(0 <= share < math.inf for share in self.ladder.values()), "ladder: a share must be a number from 0 on"),
+            (
+                all(0 <= share < math.inf for share in self.ladder.values()),
+                "ladder: a share must be a number from 0 on",
+            ),
             (any(self.ladder.get(rung, 0) > 0 for rung in RUNGS), f"ladder: one of {', '.join(RUNGS)} needs a share"),
         )
 

@@ -1,7 +1,13 @@
+from types import SimpleNamespace
+
 import pytest
 
 from sottovoce.models.errors import SettingsError
+from sottovoce.models.randomness import Secret
+from sottovoce.models.text.rewrite.crowd import Crowd
 from sottovoce.pipelines.sanitize.job_file import read_job
+from sottovoce.pipelines.sanitize.run import sinks_for
+from sottovoce.pipelines.sanitize.run_folder import run_id
 
 
 def problems(*assignments, path=None):
@@ -95,3 +101,35 @@ def test_a_file_in_another_encoding_is_told_as_that(tmp_path):
     (tmp_path / "job.yaml").write_bytes("about: {corpus: caf\xe9}".encode("latin-1"))
     with pytest.raises(SettingsError, match="not UTF-8"):
         read_job(str(tmp_path / "job.yaml"))
+
+
+def test_a_run_with_other_defaults_is_another_run(monkeypatch):
+    """Its records are others: under the name of the first one they would be a second release that nobody is charged for."""
+    asked = ["rewrite=crowd", "sinks={slu: 1}"]
+
+    def name():
+        return run_id(Secret(b"x"), read_job(None, asked).identity, "corpus", False)
+
+    before = name()
+    assert name() == before
+
+    def other_ladder(self, epsilon=4.0, ladder=None, **rest):
+        self.epsilon, self.ladder = epsilon, ladder or {"full": 1.0}
+        self.delta, self.utterances_per_speaker, self.noise, self.copies = 1e-6, 4, "auto", 1000
+
+    monkeypatch.setattr(Crowd, "__init__", other_ladder)
+    assert name() != before
+
+
+def test_options_of_members_inside_a_member_name_a_run_too():
+    held = read_job(None).identity["members"]["detect"]["detectors"]
+    assert [one["use"] for one in held] == ["rules", "tagger"] and all(len(one) > 1 for one in held)
+
+
+def test_sinks_of_a_crowd_follow_from_the_job_and_not_from_the_first_records():
+    asked = ["rewrite=crowd", "sinks={slu: 1, stt_am: 1}", "voice={use: phonetic, from_text: true}"]
+    recorded, written = (SimpleNamespace(text_only=text_only) for text_only in (False, True))
+    crowd, plain = read_job(None, asked), read_job(None, asked[1:])
+    assert set(sinks_for(crowd, written)) == set(sinks_for(crowd, recorded)) == {"slu", "stt_am"}
+    assert set(sinks_for(plain, written)) == {"slu"}
+    assert set(sinks_for(read_job(None, [*asked, "input.text_only=true"]), recorded)) == {"slu"}

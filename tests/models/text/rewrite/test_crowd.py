@@ -122,6 +122,7 @@ def test_every_type_has_a_filling_in_every_language(code, type_):
 @pytest.mark.parametrize(
     "wrong",
     [{"epsilon": 0.0}, {"delta": 0.0}, {"utterances_per_speaker": 0}, {"ladder": {"parts": 1.0}}, {"ladder": {"full": -1.0}},
+     {"ladder": {"full": float("inf")}},
      {"ladder": {"whole": 1.0}}],
 )  # fmt: skip
 def test_options_out_of_range_are_named_with_what_is_allowed(wrong):

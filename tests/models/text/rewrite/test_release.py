@@ -130,3 +130,18 @@ def test_a_template_of_one_slot_is_filled_or_nothing():
     assert set(texts(cities)) == {"paris"}  # as sixty said it
     found = texts([said(f"{chr(97 + n)}ville", f"s{n}", 0, "inform", "city") for n in range(26)], ladder={"full": 1.0})
     assert found and not {f"{chr(97 + n)}ville" for n in range(26)} & set(found)  # a city each: any city
+
+
+def test_a_value_fills_gaps_and_makes_no_record_of_itself():
+    """A hundred sentences that nobody shares name one of two cities: of some the city is counted, of others a word."""
+    slots = (Slot(0, 5, "town"),)
+    rare = [
+        dataclasses.replace(said(f"{('quito', 'sucre')[n % 2]} alpha{n} fares", f"s{n}", 0, "fare"), slots=slots)
+        for n in range(300)
+    ]
+    shared = [dataclasses.replace(said("quito please", f"t{n}", 0, "go"), slots=slots) for n in range(60)]
+    records, covered = release(Crowd(ladder={"full": 1.0, "parts": 1.0}), rare + shared, "slu", SECRET, "one")
+    filled = {one.text.split()[0] for one in records if one.intent == "go"}
+    assert {"quito", "sucre"} <= filled  # of the crowd, beside public lists
+    assert {one.text for one in records if one.intent == "fare"} == {"fares fares fares"}
+    assert len(shared) < covered < len(rare + shared)  # of whom only a value was counted, no record tells
