@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,8 +14,12 @@ def _name(row: MeasuredRewrite) -> str:
     return row.strategy + unit + (" and public sentences" if row.public else "")
 
 
+def _epsilons(rows: Sequence[MeasuredRewrite]) -> list[float]:
+    return sorted({row.epsilon for row in rows if row.epsilon is not None})
+
+
 def draw(rows: Sequence[MeasuredRewrite], path: Path) -> None:
-    """Strategies with an epsilon as curves; none and replace, which have none, as level lines."""
+    """Strategies with an epsilon as curves of means over draws; none and replace, which have none, as level lines."""
     from matplotlib.figure import Figure
 
     corpora = list(dict.fromkeys(row.corpus for row in rows))
@@ -22,22 +27,25 @@ def draw(rows: Sequence[MeasuredRewrite], path: Path) -> None:
     panels = figure.subplots(1, len(corpora), squeeze=False)[0]
     for panel, corpus in zip(panels, corpora, strict=True):
         for number, name in enumerate(dict.fromkeys(map(_name, rows))):
-            mine = [(row.epsilon or 0.0, row) for row in rows if (row.corpus, _name(row)) == (corpus, name)]
-            own = sorted(mine, key=lambda pair: pair[0])
-            if own and own[0][1].epsilon is None:
-                panel.axhline(100 * own[0][1].intent_accuracy, color=f"C{number}", linestyle="--", label=name)
-            elif own:
-                heights = [100 * row.intent_accuracy for _, row in own]
-                errors = [100 * row.intent_interval for _, row in own]
-                panel.errorbar(
-                    [at for at, _ in own], heights, errors, color=f"C{number}", marker="o", capsize=3, label=name
-                )
+            mine = [row for row in rows if (row.corpus, _name(row)) == (corpus, name)]
+            if mine and mine[0].epsilon is None:
+                panel.axhline(100 * mine[0].intent_accuracy, color=f"C{number}", linestyle="--", label=name)
+            elif mine:
+                heights = {
+                    at: [100 * row.intent_accuracy for row in mine if row.epsilon == at] for at in _epsilons(mine)
+                }
+                errors = [100 * next(row.intent_interval for row in mine if row.epsilon == at) for at in heights]
+                means = list(map(statistics.mean, heights.values()))
+                panel.errorbar(list(heights), means, errors, color=f"C{number}", marker="o", capsize=3, label=name)
         panel.set(
             title=corpus,
             xscale="log",
             xlabel="epsilon (of a speaker, an utterance, a distance)",
             ylabel="intent accuracy (%)",
         )
+        ticks = _epsilons([row for row in rows if row.corpus == corpus])
+        panel.set_xticks(ticks, [f"{at:g}" for at in ticks])
+        panel.set_xticks([], minor=True)
         panel.grid(alpha=0.3)
     known = {name: line for panel in panels for line, name in zip(*panel.get_legend_handles_labels(), strict=True)}
     figure.legend(known.values(), known.keys(), loc="outside lower center", ncols=6, fontsize="small")
