@@ -159,6 +159,27 @@ def test_nobody_is_asked_whether_they_have_an_attribute():
     """A Protocol says everything that is used of a member; what only some can do is a class that they inherit."""
     assert not offenders(modules(*FOLDERS), lambda path: "hasattr(" in path.read_text(encoding="utf-8"))
 
+    def defaults(path: Path) -> list[str]:
+        calls = (node for node in nodes_of(path) if isinstance(node, ast.Call) and len(node.args) == 3)
+        return [ast.unparse(call) for call in calls if isinstance(call.func, ast.Name) and call.func.id == "getattr"]
+
+    found = {call for calls in offenders(modules(*FOLDERS), defaults).values() for call in calls}
+    assert found == NOT_MEMBERS
+
+
+# Of objects that are not ours: errors and libraries of the system, layers and routes of others, a thread's own store.
+NOT_MEMBERS = {
+    "getattr(error, 'errno', None)",
+    "getattr(error, 'filename', None)",
+    "getattr(error, 'strerror', None)",
+    "getattr(encoder, 'pooler', None)",
+    "getattr(layer, 'variance_epsilon', None)",
+    "getattr(layer, 'eps', None)",
+    "getattr(_kept, 'key', None)",
+    "getattr(ctypes.CDLL(None), 'mallopt', None)",
+    "getattr(scope.get('route'), 'path', 'other')",
+}
+
 
 def test_every_module_says_what_it_is_for():
     written = [path for path in modules(*FOLDERS) if path.read_text().strip()]

@@ -32,6 +32,13 @@ BACKGROUND_VOICES = (
     "voices in the background of the speaker's channel: what they say stays to be heard, and no transcript, detector or mask "
     "knows of it"
 )
+NOT_PROTECTED_BY_WARPING = (
+    "an automatic attacker: a speaker encoder still links recordings far better than chance (docs/voice.md)",
+    "an informed attacker, who trains on speech changed in the same way",
+    "pitch, rhythm, accent and choice of words, which are left as they were",
+    BACKGROUND_VOICES,
+    "background sound, which may tell the place",
+)
 
 # (first, last) word of each slice that words with these masks will be cut into
 Slices = Callable[[Sequence[Word], MaskedWords], list[tuple[int, int]]]

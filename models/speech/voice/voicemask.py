@@ -16,7 +16,7 @@ from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Utterance, Word
 from sottovoce.models.settings import require
 from sottovoce.models.speech.audio import Speech, resample
-from sottovoce.models.speech.voice import BACKGROUND_VOICES, Slices, Voiced
+from sottovoce.models.speech.voice import NOT_PROTECTED_BY_WARPING, Slices, Voiced
 from sottovoce.models.speech.voice.pseudo_speaker import draw_key
 from sottovoce.models.speech.voice.warp import ANGLES, RATE_HZ, bilinear, quadratic, warped
 
@@ -57,13 +57,7 @@ class VoiceMask:
             mechanism="voicemask",
             says="Formants are moved by two warps whose parameters are drawn with the run's secret: a casual listener is "
             "misled",
-            not_protected=(
-                "an automatic attacker: a speaker encoder still links recordings far better than chance (docs/voice.md)",
-                "an informed attacker, who trains on speech changed in the same way",
-                "pitch, rhythm, accent and choice of words, which are left as they were",
-                BACKGROUND_VOICES,
-                "background sound, which may tell the place",
-            ),
+            not_protected=NOT_PROTECTED_BY_WARPING,
             parameters={
                 "alpha_low": self.alpha_low,
                 "alpha_high": self.alpha_high,

@@ -20,7 +20,7 @@ from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Utterance, Word
 from sottovoce.models.settings import require
 from sottovoce.models.speech.audio import Speech, resample
-from sottovoce.models.speech.voice import BACKGROUND_VOICES, Slices, Voiced
+from sottovoce.models.speech.voice import NOT_PROTECTED_BY_WARPING, Slices, Voiced
 from sottovoce.models.speech.voice.pseudo_speaker import draw_key
 from sottovoce.models.speech.voice.warp import ANGLES, RATE_HZ, bilinear, envelopes_of, spectra_of, warped
 
@@ -96,13 +96,7 @@ class Vtln:
             mechanism="vtln",
             says="Formants of each class of sounds are moved towards a public speaker drawn with the run's secret: a casual "
             "listener is misled",
-            not_protected=(
-                "an automatic attacker: a speaker encoder still links recordings far better than chance (docs/voice.md)",
-                "an informed attacker, who trains on speech changed in the same way",
-                "pitch, rhythm, accent and choice of words, which are left as they were",
-                BACKGROUND_VOICES,
-                "background sound, which may tell the place",
-            ),
+            not_protected=NOT_PROTECTED_BY_WARPING,
             parameters={"assign": self.assign, "strength": self.strength, "targets": self.targets or TARGETS.name},
         )
 
