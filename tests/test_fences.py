@@ -167,7 +167,7 @@ def test_nobody_is_asked_whether_they_have_an_attribute():
     assert found == NOT_MEMBERS
 
 
-# Of objects that are not ours: errors and libraries of the system, layers and routes of others, a thread's own store.
+# Of objects that are not ours: errors, libraries, types, layers, routes and lists of others, a thread's own store.
 NOT_MEMBERS = {
     "getattr(error, 'errno', None)",
     "getattr(error, 'filename', None)",
@@ -176,6 +176,8 @@ NOT_MEMBERS = {
     "getattr(layer, 'variance_epsilon', None)",
     "getattr(layer, 'eps', None)",
     "getattr(_kept, 'key', None)",
+    "getattr(hint, '__name__', str(hint))",
+    "getattr(provider, attribute, ())",
     "getattr(ctypes.CDLL(None), 'mallopt', None)",
     "getattr(scope.get('route'), 'path', 'other')",
 }
