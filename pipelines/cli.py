@@ -31,7 +31,7 @@ COMMANDS = {
         "scores of our own attacker, from those files alone",
     ),
     "challenge score": ("sottovoce.pipelines.commands.challenge_score", "judge an outsider's scores with the key"),
-    "export": ("sottovoce.pipelines.commands.export", "write a committed run as Kaldi, NeMo or CoNLL"),
+    "export": ("sottovoce.pipelines.commands.export", "write a committed run as Kaldi, NeMo, CoNLL or Lhotse"),
     "start-training": (
         "sottovoce.pipelines.commands.start_training",
         "start a training job from a committed run, once",

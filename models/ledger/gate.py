@@ -7,6 +7,7 @@ that nobody measured is what the gate is to prevent.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -112,7 +113,7 @@ class Gate:
             )
         else:
             reasons = [str(reason) for reason in audit.get("reasons", ())]
-            says = "; ".join(reasons) or f"held out against {len(audit.get('results', ()))} attacks"
+            says = "; ".join(reasons) or _measured(audit)
             yield Check("audit", audit.get("held") is True and not reasons, says)
         for name, limit in self.max_audit.items():
             highest = highest_risk(audit, name)
@@ -120,6 +121,12 @@ class Gate:
                 yield Check(f"audit {name}", False, "audit.json has no such result with an upper end")
             else:
                 yield Check(f"audit {name}", highest <= limit, f"at most {highest:.4g}; allowed: {limit:g}")
+
+
+def _measured(audit: Mapping[str, Any]) -> str:
+    """What an audit that held has measured, and how much it could not."""
+    verdicts = Counter(str(result.get("verdict")) for result in audit.get("results", ()))
+    return f"{verdicts['held']} measured and held, {verdicts['not measurable']} not measurable"
 
 
 def highest_risk(audit: Mapping[str, Any], attack: str) -> float | None:

@@ -31,7 +31,7 @@ from apache_beam.io.filesystems import FileSystems
 from sottovoce.models.errors import RunError
 from sottovoce.models.randomness import Secret
 from sottovoce.models.runs.places import INDEX, OutputPlaces
-from sottovoce.models.training.privacy.plan import Plan, make_plan, of_a_group
+from sottovoce.models.training.privacy.plan import Plan, check_enough, make_plan, of_a_group
 from sottovoce.models.training.rows import run_around
 from sottovoce.models.training.tasks import task_of
 from sottovoce.models.training.train_settings import TrainSettings
@@ -69,6 +69,8 @@ def charge_of(folder: RunFolder, sink: str, settings: TrainSettings) -> Charge |
     if settings.unit is None:
         settings = replace(settings, unit="speaker" if settings.may_protect_speakers else "example")
     n = len(set(units.values())) if settings.unit == "speaker" else len(units)
+    if not settings.member.make().counts:
+        check_enough(settings, n)
     epsilon, delta = _at_most(settings, n), _delta(settings, _fewest(settings, n))
     costs = _costs(lines, settings.protects, epsilon)
     return Charge(

@@ -76,11 +76,11 @@ def of_a_group(epsilon: float, delta: float, size: int) -> tuple[float, float]:
     return size * epsilon, min(1.0, size * math.exp(min(exponent, 700.0)) * delta)
 
 
-def make_plan(settings: TrainSettings, n: int, processes: int) -> Plan:
-    """Check the settings against the data, and find the noise where only its epsilon is given."""
+def check_enough(settings: TrainSettings, n: int, processes: int = 1) -> None:
+    """Whether `n` units are enough for the settings: asked before anybody is charged, and of the job itself."""
     units = "speakers" if settings.protects == "speaker" else "examples"
     shared_out = 1 if settings.mode in ("plain", "per_example") else settings.n_micro
-    delta = 0.1 / n if settings.delta is None and n else settings.delta or 0.0
+    delta = _delta_for(settings, n)
     require(
         (n >= 1, f"data: no {units} to train on"),
         (n >= processes, f"data: {n} {units} for {processes} processes; each needs at least one"),
@@ -92,6 +92,16 @@ def make_plan(settings: TrainSettings, n: int, processes: int) -> Plan:
         (settings.mode == "plain" or 0 < delta < 1 / max(n, 1), f"delta: {delta:g} is not below 1/n = {1 / max(n, 1):.3g} "
          f"with {n} {units}; from 1/n on, publishing one outright would count as private"),
     )  # fmt: skip
+
+
+def _delta_for(settings: TrainSettings, n: int) -> float:
+    return 0.1 / n if settings.delta is None and n else settings.delta or 0.0
+
+
+def make_plan(settings: TrainSettings, n: int, processes: int) -> Plan:
+    """Check the settings against the data, and find the noise where only its epsilon is given."""
+    check_enough(settings, n, processes)
+    delta = _delta_for(settings, n)
     if settings.mode == "plain":
         return Plan(settings, n, delta, 0.0, 0)
     c = sensitivity_factor(_microbatch_size(settings), settings.neighbours)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from whole_runs import demo_records, private_of, sottovoce, write_manifest
+from whole_runs import DEMO, demo_records, private_of, sottovoce, write_manifest
 
 from sottovoce.pipelines.commands.nightly import EXIT_NOT_TRAINED
 from sottovoce.pipelines.sanitize.run_folder import open_run
@@ -66,6 +66,27 @@ def test_a_sanitised_corpus_is_trained_on_by_two_processes_once(tmp_path, asked)
     assert "was finished before" in again.stdout and "training was started before: local job" in again.stdout
     after = {path: path.stat().st_mtime_ns for path in run.rglob("*") if path.is_file() and path.suffix != ".lock"}
     assert after == {path: time for path, time in before.items() if path.suffix != ".lock"}
+
+
+@pytest.mark.long
+def test_the_example_trains_on_the_demo(tmp_path, secret_file):
+    write_manifest(tmp_path / "in", text_records(400))
+    allowed = ["--set", "audit.unmeasured=allow", "--sinks", "slu", "--secret-file", secret_file]
+    done = sottovoce(
+        "sanitize", "--input", tmp_path / "in", "--output", tmp_path / "out",
+        "--then-train", DEMO.parent / "train.yaml", *allowed,
+    )  # fmt: skip
+    assert "training started" in done.stdout
+    (run,) = runs(tmp_path)
+    assert wait_for_end(run) == "succeeded", (private_of(run) / "training/job-1/log.txt").read_text()
+
+
+def test_too_few_speakers_are_told_before_anybody_is_charged(tmp_path, asked):
+    (tmp_path / "train.yaml").write_text(yaml.safe_dump(TRAIN | {"unit": "speaker"}))
+    done = sottovoce("sanitize", *asked, check=False)
+    assert "unit: example protects single examples instead" in done.stderr
+    (run,) = runs(tmp_path)
+    assert not [path for path in (private_of(run) / "training").rglob("*") if path.name != "lock"]
 
 
 @pytest.mark.long
