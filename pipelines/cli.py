@@ -115,7 +115,7 @@ def _main(argv: Sequence[str] | None) -> int:
     module = importlib.import_module(COMMANDS[name][0])
     parser = argparse.ArgumentParser(
         prog=f"sottovoce {name}",
-        description=f"{COMMANDS[name][1].capitalize()}.",
+        description=f"{COMMANDS[name][1][0].upper()}{COMMANDS[name][1][1:]}.",
         epilog=f"examples:\n{module.EXAMPLES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
