@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.training.privacy.accounting import edp_epsilon, find_z0
 from sottovoce.models.training.privacy.composition import epsilon_on_grid, gdp_epsilon
+from sottovoce.models.training.privacy.plan import make_plan
 from sottovoce.models.training.privacy.soundness import PrivacyTerms
+from sottovoce.models.training.train_settings import TrainSettings
 
 pytestmark = pytest.mark.slow
 
@@ -143,3 +145,13 @@ def test_the_gaussian_curve_is_inverted_exactly(mu, delta):
     back = norm.cdf(-epsilon / mu + mu / 2) - math.exp(epsilon + norm.logcdf(-epsilon / mu - mu / 2))
     assert back <= delta * (1 + 1e-6)
     assert epsilon == 0 or back >= delta * (1 - 1e-6)
+
+
+def test_the_published_claim_counts_a_noisy_release_of_alpha_too():
+    """It was refused: the accounting was told that alpha is released, and not with how much noise."""
+    published = {"mode": "paper", "z0": 1.0, "sampling": "shuffle", "batch_size": 8, "n_micro": 2, "epochs": 2}
+    free, charged = (
+        make_plan(TrainSettings(**published, **alpha), 64, 1).claimed()
+        for alpha in ({}, {"alpha": "noisy_release", "alpha_z": 1.0})
+    )
+    assert charged.rho == pytest.approx(free.rho + 0.5) and not charged.sound
