@@ -331,7 +331,7 @@ def test_a_guest_language_is_searched_by_its_own_words(guest):
 
 @pytest.mark.slow
 def test_a_guest_language_goes_from_a_record_to_the_card(guest, tmp_path, secret_file):
-    said = {"dialogue_id": "1", "text": "sinjoro miller je tri horo", "language": "guestish"}
+    said = {"dialogue_id": "1", "text": "sinjoro miller je tri horo", "language": guest}
     manifest = write_manifest(tmp_path / "in", [said])
     flags = ["--input", manifest, "--output", tmp_path / "out", "--secret-file", secret_file]
     sottovoce("sanitize", *flags, "--set=sinks={stt_lm: 1}", "--set=detect=rules", "--set=replace=typed")
