@@ -13,7 +13,7 @@ import types
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from sottovoce.models.errors import SettingsError
 
@@ -47,6 +47,12 @@ class Spec:
 
     def make(self) -> Any:
         return build(member_class(self.family, self.name), dict(self.options), f"{self.family}.{self.name}")
+
+
+class HoldsMembers:
+    """Inherited by a member that is made of others of its family: its option `holds` lists them, as a job file would."""
+
+    holds: ClassVar[str]
 
 
 def table(family: str) -> dict[str, str]:
@@ -91,8 +97,8 @@ def languages_of(spec: Spec) -> frozenset[str] | None:
     Of members that hold others (an ensemble), a language is known where one of them knows it.
     """
     known: dict[str, Iterable[str]] = importlib.import_module(TABLES[spec.family]).LANGUAGES
-    held = dict(spec.options).get("detectors")
-    if held:
+    made_of = member_class(spec.family, spec.name)
+    if issubclass(made_of, HoldsMembers) and (held := dict(spec.options).get(made_of.holds)):
         each = [languages_of(read_spec(spec.family, member)) for member in held]
         return None if None in each else frozenset().union(*(one for one in each if one is not None))
     return frozenset(known[spec.name]) if spec.name in known else None
@@ -113,8 +119,8 @@ def with_defaults(spec: Spec) -> dict[str, Any]:
     """The member and all its options, those that nobody gave too, also of members that it holds (an ensemble)."""
     member = spec.make()
     options = {name: getattr(member, name) for name in option_names(spec.family, spec.name)}
-    if held := options.get("detectors"):
-        options["detectors"] = [with_defaults(read_spec(spec.family, one)) for one in held]
+    if isinstance(member, HoldsMembers):
+        options[member.holds] = [with_defaults(read_spec(spec.family, one)) for one in options[member.holds]]
     return {"use": spec.name} | options
 
 

@@ -11,9 +11,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from committed_run import detector, make_run, replacement
 from whole_runs import demo_records, only_run, rows, sottovoce, write_manifest, write_secret
 
+from sottovoce.models.evaluation import audit
 from sottovoce.models.settings import TABLES
+from sottovoce.models.text import languages
 from sottovoce.pipelines import cli
 
 GUEST = '''
@@ -34,18 +37,10 @@ from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Edit, Safe, Source, Span, Utterance, Word
 from sottovoce.models.speech.audio import Speech
 from sottovoce.models.speech.voice import Voiced
-from sottovoce.models.text.languages import Language, numbers
 from sottovoce.models.text.rewrite import RewritesEach
 from sottovoce.transforms.engine.stage import Outputs
 from sottovoce.transforms.sinks.sink import Sink
 from sottovoce.transforms.write.rows import to_row
-
-
-_NUMBERS, _VALUES = numbers("nul un du tri kvar kvin ses sep ok nau", "dek dekun dekdu", "dudek tridek")
-LANGUAGE = Language(
-    names=("guestish",), classes=_NUMBERS | {"m": "januaro", "w": "lundo", "O": "horo"}, values=_VALUES, at="che", dot="punkto",
-    joins="punkto", slash="streko", not_local="mia", titles="sinjoro", regions=("DE",), times="HO",
-)
 
 
 def entry(stage):
@@ -225,6 +220,16 @@ def run(args):
     print(f"the guest measured {args.word}")
     return 0
 '''
+GUEST_LANGUAGE = '''
+"""The guest's words: a file that needs nothing but what every language is made of."""
+from sottovoce.models.text.languages import Language, numbers
+
+_NUMBERS, _VALUES = numbers("nul un du tri kvar kvin ses sep ok nau", "dek dekun dekdu", "dudek tridek")
+LANGUAGE = Language(
+    names=("guestish",), classes=_NUMBERS | {"m": "januaro", "w": "lundo", "O": "horo"}, values=_VALUES, at="che", dot="punkto",
+    joins="punkto", slash="streko", not_local="mia", titles="sinjoro", regions=("DE",), times="HO",
+)
+'''
 FAMILIES = {
     "detect": "Detector",
     "replace": "Strategy",
@@ -242,7 +247,6 @@ OTHER_TABLES = {
     "sottovoce.models.evaluation.attacks": "Attacker",
     "sottovoce.models.evaluation.audit": "Auditor",
     "sottovoce.models.evaluation.metrics": "metric",
-    "sottovoce.models.text.languages": "LANGUAGE",
 }
 
 
@@ -253,17 +257,20 @@ def secret_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The one file, and one row in each table."""
+    """One file, and one row in each table; the language, which the first text needs, has a file of its own."""
     folder = tmp_path / "guest_house"
     folder.mkdir()
     (folder / "house_guest.py").write_text(GUEST)
+    (folder / "guest_words.py").write_text(GUEST_LANGUAGE)
     monkeypatch.syspath_prepend(str(folder))
     tables = {TABLES[family]: name for family, name in FAMILIES.items()} | OTHER_TABLES
     for module, name in tables.items():
         monkeypatch.setitem(importlib.import_module(module).TABLE, "guest", f"house_guest:{name}")
+    monkeypatch.setitem(languages.TABLE, "guest", "guest_words:LANGUAGE")
     monkeypatch.setitem(cli.COMMANDS, "evaluate guest", ("house_guest", "measure what the guest likes"))
     yield "guest"
-    sys.modules.pop("house_guest", None)
+    for module in ("house_guest", "guest_words"):
+        sys.modules.pop(module, None)
 
 
 def test_every_table_of_the_settings_has_a_guest():
@@ -272,7 +279,7 @@ def test_every_table_of_the_settings_has_a_guest():
 
 
 @pytest.mark.slow
-def test_a_run_with_a_guest_in_every_family_reaches_the_report(guest, tmp_path, secret_file):
+def test_a_run_with_a_guest_in_every_family_reaches_the_report(guest, tmp_path, secret_file, monkeypatch):
     manifest = write_manifest(tmp_path / "in", demo_records(6))
     members = [f"--set={family}=guest" for family in ("detect", "replace", "align", "voice", "mask", "relisten")]
     for sink in ("stt_am", "slu", "guest"):
@@ -286,6 +293,13 @@ def test_a_run_with_a_guest_in_every_family_reaches_the_report(guest, tmp_path, 
     assert "the length of every text" in ledger["released_exactly"]
     assert "how long each text is" in (run / "report.html").read_text()
     run = only_run(tmp_path / "slu")
+    monkeypatch.setattr(
+        audit, "TABLE", {guest: audit.TABLE[guest]}
+    )  # the others take their time, and have tests of their own
+    attacked = sottovoce("audit", "--run", run, "--secret-file", secret_file, check=False)
+    assert (
+        attacked.returncode == 3 and "guest" in attacked.stdout
+    )  # it wins wherever it is tried, so it cannot be believed
     sottovoce("export", "--run", run, "--format", "guest", "--output", tmp_path / "exported")
     assert all(line.startswith("guest ") for line in (tmp_path / "exported/texts").read_text().splitlines())
 
@@ -315,13 +329,28 @@ def test_a_guest_language_is_searched_by_its_own_words(guest):
     }  # fmt: skip
 
 
-def test_a_guest_launcher_gets_the_job(guest, tmp_path):
-    from sottovoce.models.launch import TrainingJob
-    from sottovoce.models.settings import read_spec
+@pytest.mark.slow
+def test_a_guest_language_goes_from_a_record_to_the_card(guest, tmp_path, secret_file):
+    said = {"dialogue_id": "1", "text": "sinjoro miller je tri horo", "language": guest}
+    manifest = write_manifest(tmp_path / "in", [said])
+    flags = ["--input", manifest, "--output", tmp_path / "out", "--secret-file", secret_file]
+    sottovoce("sanitize", *flags, "--set=sinks={stt_lm: 1}", "--set=detect=rules", "--set=replace=typed")
+    run = only_run(tmp_path / "out")
+    assert [row["text"] for row in rows(run, "stt_lm")] == ["sinjoro [PER] je [TIME]"]
+    assert json.loads((run / "_COMMITTED.json").read_text())["languages"] == [guest]
 
-    launcher = read_spec("launch", "guest").make()
-    handle = launcher.submit(TrainingJob("k", ("x.py",), str(tmp_path)))
-    assert launcher.status(handle).state == "succeeded"
+
+def test_a_guest_launcher_gets_the_job(guest, tmp_path):
+    from sottovoce.pipelines.training.order import read_launch
+
+    run = make_run(tmp_path / "out" / "run-1", entries=(detector(atis=0.9), replacement({"unit": 0.0})))
+    (tmp_path / "train.yaml").write_text("mode: plain\nepochs: 1\n")
+    (tmp_path / "launch.yaml").write_text("launch: guest\ngate: {audit: off}\n")
+    settings = ["--config", tmp_path / "train.yaml", "--launch", tmp_path / "launch.yaml"]
+    assert "guest-" in sottovoce("start-training", "--run", run, *settings).stdout
+    assert "succeeded" in sottovoce("jobs", "status", run).stdout
+    assert sottovoce("jobs", "logs", run).stdout == "done by the guest"
+    assert read_launch("guest").launch.name == guest  # by its row alone, with the gate as it is by default
 
 
 def test_guests_measure_and_attack(guest, tmp_path):

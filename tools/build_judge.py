@@ -18,7 +18,8 @@ from torch import nn
 from sottovoce.models.errors import Refusal
 from sottovoce.models.records import AudioRef, Word
 from sottovoce.models.speech import sphinx
-from sottovoce.models.speech.align.pocketsphinx import DILATIONS, JUDGE, LABELS, PocketSphinx, heard_bands
+from sottovoce.models.speech.align.phone_judge import DILATIONS, JUDGE, LABELS, heard_bands
+from sottovoce.models.speech.align.pocketsphinx import PocketSphinx
 from sottovoce.models.speech.audio import load
 from sottovoce.models.speech.mel_bands import BANDS
 

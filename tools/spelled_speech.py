@@ -113,7 +113,7 @@ def main() -> None:
 
 
 def judge(model: str, rows: list[dict[str, str]]) -> None:
-    from sottovoce.models.evaluation.metrics.word_errors import edit_distance
+    from sottovoce.models.text.edit_distance import edit_distance
     from sottovoce.models.training.loop.export import load_trained
 
     answers = load_trained(model).answers(row["audio"] for row in rows)

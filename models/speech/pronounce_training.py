@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from sottovoce.models.speech.pronounce import END, MODEL_FILE, ORDER, START, Pronouncer, pack
+from sottovoce.models.text.edit_distance import edit_distance
 
 Pair = tuple[str, str]  # a letter and its phones, "" to "K S"
 DISCOUNT = 0.7
@@ -137,19 +138,10 @@ def _errors(pronouncer: Pronouncer, words: Sequence[str], entries: dict[str, lis
     for word in words:
         guesses = [guess.split() for guess in pronouncer.pronounce(word)]
         truths = [phones.split() for phones in entries[word]]
-        distance, length = min((_edits(guesses[0], truth), len(truth)) for truth in truths)
+        distance, length = min((edit_distance(guesses[0], truth), len(truth)) for truth in truths)
         wrong, total, whole = wrong + distance, total + length, whole + (distance == 0)
         second += any(guess in truths for guess in guesses)
     return wrong, total, whole, second
-
-
-def _edits(one: Sequence[str], other: Sequence[str]) -> int:
-    row = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
-        previous, row[0] = row[0], i
-        for j, b in enumerate(other, 1):
-            previous, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, previous + (a != b))
-    return row[-1]
 
 
 if __name__ == "__main__":

@@ -5,20 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sottovoce.models.errors import SettingsError
 
 if TYPE_CHECKING:  # --help must not wait for it
     from sottovoce.models.training.privacy.accounting import EpsilonReport
+    from sottovoce.models.training.privacy.soundness import Accountant, Adjacency, Noise, PrivacyTerms
 
 EXAMPLES = """\
   sottovoce budget edp --z0 1 --decay linear --tau 0.1 --epochs 10 --n 4480 --batch-size 64 --n-micro 8 \\
       --microbatch-size 8 --delta 5e-4 --sampling shuffle --noise sound --accountant gdp
   sottovoce budget edp --target-epsilon 2 --epochs 10 --n 13084 --batch-size 128 --delta 1e-5 --json"""
 
-ACCOUNTANT = {"shuffle": "gdp", "poisson": "pld"}
-ADJACENCY = {"shuffle": "replace_one", "poisson": "add_remove"}
+ACCOUNTANT: dict[str, Accountant] = {"shuffle": "gdp", "poisson": "pld"}
+ADJACENCY: dict[str, Adjacency] = {"shuffle": "replace_one", "poisson": "add_remove"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     for line in report.assumptions:
         print(f"  {line}")
     print("the same run, counted in other ways")
-    for words, epsilon in side_by_side(z0, _plan(args)).items():
+    for words, epsilon in side_by_side(z0, _terms(args)).items():
         print(f"  {words:<58} {epsilon:.6g}")
     return 0
 
@@ -75,42 +77,46 @@ def spent(args: argparse.Namespace) -> tuple[float, EpsilonReport]:
 
     if (args.z0 is None) == (args.target_epsilon is None):
         raise SettingsError(["--z0: give either --z0 or --target-epsilon"])
-    plan = _plan(args)
-    z0 = args.z0 if args.z0 is not None else find_z0(args.target_epsilon, **plan)
-    return z0, edp_epsilon(z0=z0, **plan)
+    terms = _terms(args)
+    z0 = args.z0 if args.z0 is not None else find_z0(terms, args.target_epsilon)
+    return z0, edp_epsilon(terms, z0)
 
 
-def side_by_side(z0: float, plan: dict[str, Any]) -> dict[str, float]:
+def side_by_side(z0: float, terms: PrivacyTerms) -> dict[str, float]:
     """The published claim, what the published noise gives, and what sound noise gives, for shuffled epochs."""
     from sottovoce.models.training.privacy.accounting import edp_epsilon
 
-    adjacency = "zero_out" if plan["adjacency"] == "add_remove" else plan["adjacency"]
-    shuffled = {**plan, "sampling": "shuffle", "adjacency": adjacency}
-    ways = {
+    shuffled: dict[str, Any] = {
+        "sampling": "shuffle",
+        "adjacency": "zero_out" if terms.adjacency == "add_remove" else terms.adjacency,
+    }
+    ways: dict[str, tuple[Noise, Accountant]] = {
         "published formula (a claim)": ("paper_independent", "paper_zcdp"),
         "published noise, sound figure, shuffled": ("paper_independent", "gdp"),
         "published noise, one draw shared by all, shuffled": ("paper_shared", "gdp"),
         "sound noise, shuffled": ("sound", "gdp"),
     }
     return {
-        words: edp_epsilon(z0=z0, **{**shuffled, "noise": noise, "accountant": accountant}).epsilon
+        words: edp_epsilon(replace(terms, **shuffled, noise=noise, accountant=accountant), z0).epsilon
         for words, (noise, accountant) in ways.items()
     }
 
 
-def _plan(args: argparse.Namespace) -> dict[str, Any]:
-    return {
-        "decay": args.decay,
-        "tau": args.tau,
-        "epochs": args.epochs,
-        "n": args.n,
-        "batch_size": args.batch_size,
-        "n_micro": args.n_micro,
-        "microbatch_size": args.microbatch_size or math.ceil(args.batch_size / max(args.n_micro, 1)),
-        "alpha_max": args.alpha_max,
-        "delta": args.delta,
-        "adjacency": args.adjacency or ADJACENCY[args.sampling],
-        "sampling": args.sampling,
-        "noise": args.noise,
-        "accountant": args.accountant or ACCOUNTANT[args.sampling],
-    }
+def _terms(args: argparse.Namespace) -> PrivacyTerms:
+    from sottovoce.models.training.privacy.soundness import PrivacyTerms
+
+    return PrivacyTerms(
+        epochs=args.epochs,
+        n=args.n,
+        batch_size=args.batch_size,
+        n_micro=args.n_micro,
+        microbatch_size=args.microbatch_size or math.ceil(args.batch_size / max(args.n_micro, 1)),
+        delta=args.delta,
+        adjacency=args.adjacency or ADJACENCY[args.sampling],
+        sampling=args.sampling,
+        noise=args.noise,
+        accountant=args.accountant or ACCOUNTANT[args.sampling],
+        decay=args.decay,
+        tau=args.tau,
+        alpha_max=args.alpha_max,
+    )

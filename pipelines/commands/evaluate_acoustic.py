@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_audio_arguments(parser)
     add("--unmasked", action="store_true", help="take no word for sensitive: what the voice alone costs")
     add("--pools", nargs="+", default=[], type=Path, metavar="FOLDER",
-        help="pools of `build voice --exclude-speakers`: each speaker is spoken for by one that has not heard him")  # fmt: skip
+        help="pools of `build voice --exclude-speakers`: each speaker is spoken for by one that has not heard them")  # fmt: skip
     add(
         "--learner", nargs="+", default=["map", "ctc"], metavar="MEMBER", help="who is trained: map, ctc (default both)"
     )

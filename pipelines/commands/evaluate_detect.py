@@ -160,11 +160,11 @@ def _refuse_foreign_tags(path: Path, examples: list, known: frozenset[str] | Non
             f"{path.name}: {has}, and nothing that the detector looks for: {', '.join(sorted(known or ())) or 'any type'}; "
             "--types TAG=TYPE says what a tag means"
         )
-    strange = sorted(named - known) if known is not None else []
-    if strange:
+    beyond = sorted(named - known) if known is not None else []
+    if beyond:
         print(
-            f"{path.name}: counted as sensitive though the detector looks for no such type: {', '.join(strange)} "
-            f"(--types {strange[0]}=O leaves it out)",
+            f"{path.name}: counted as sensitive though the detector looks for no such type: {', '.join(beyond)} "
+            f"(--types {beyond[0]}=O leaves it out)",
             file=sys.stderr,
         )
 

@@ -92,20 +92,17 @@ def _measured(args: argparse.Namespace) -> dict[str, Any]:
 
 def _summary(name: str, costs: list[float], candidates: list[float]) -> dict[str, Any]:
     """Over the lines: mean with an interval drawn over lines, and the most."""
-    import numpy as np
-
-    from sottovoce.models.evaluation.metrics.estimate import interval
+    from sottovoce.models.evaluation.metrics.estimate import mean_of
     from sottovoce.models.evaluation.metrics.exposure import exposure
 
-    bits = np.array([exposure(cost, candidates) for cost in costs])
-    drawn = np.random.default_rng(0).choice(bits, (1000, len(bits))).mean(axis=1)
-    mean = interval(float(bits.mean()), drawn)
-    tied = float(np.mean([cost in candidates for cost in costs]))
+    bits = [exposure(cost, candidates) for cost in costs]
+    mean = mean_of(bits)
+    tied = sum(cost in candidates for cost in costs) / len(costs)
     return {
         f"{name}: lines": len(bits),
         f"{name}: mean exposure": mean.value,
         f"{name}: interval": [mean.low, mean.high],
-        f"{name}: highest exposure": float(bits.max()),
+        f"{name}: highest exposure": max(bits),
         f"{name}: lines that the model cannot tell from a candidate": tied,
     }
 

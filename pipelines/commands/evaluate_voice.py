@@ -166,14 +166,14 @@ def _measures(args: argparse.Namespace, picked: tuple[frozenset[str], dict[str, 
 def _report(args: argparse.Namespace, rows: list[Any], refused: Any, results: list[Any], weak: list[Any]) -> int:
     from sottovoce.pipelines.studies import voice_results
 
-    worth = voice_results.worth(rows)
+    utility = voice_results.utility(rows)
     worst = {count: voice_results.worst(results, count) for count in args.together}
     out = {
         "anonymiser": args.anonymiser,
         "worst_eer": {str(count): found.eer.value for count, found in worst.items() if found},
         "attacks": [result.to_json() for result in results],
         "calibration": [result.to_json() for result in weak],
-        "worth": worth,
+        "worth": utility,
         "refused": dict(refused),
     }
     (args.out / "voice.json").write_text(json.dumps(out, indent=2))
@@ -192,7 +192,7 @@ def _report(args: argparse.Namespace, rows: list[Any], refused: Any, results: li
     if weak:
         print(f"\nthe same attackers on {args.calibrate}, which is known to be weak\n{voice_results.table(weak)}")
     print()
-    for name, figures in worth.items():
+    for name, figures in utility.items():
         print(f"{name:<30} " + ", ".join(f"{key} {value:.3g}" for key, value in figures.items()))
     print(
         f"\nplots, samples and voice.json: {args.out} (samples hold original voices: keep them as you keep the corpus)"

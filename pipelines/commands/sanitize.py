@@ -5,10 +5,15 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+from typing import TYPE_CHECKING
 
 from sottovoce.models.errors import SettingsError
 from sottovoce.pipelines.commands.audit import EXIT_FELL
 from sottovoce.pipelines.commands.start_training import add_then_train, print_started, read_then_train
+
+if TYPE_CHECKING:
+    from sottovoce.pipelines.sanitize.job_file import JobFile
+    from sottovoce.pipelines.sanitize.run import Run
 
 SECRET_HELP = (
     "key of all draws: a file, URI, env:SOTTOVOCE_NAME or Beam's type:GcpSecret;... (default: OUT keeps its own)"
@@ -57,19 +62,9 @@ def run(args: argparse.Namespace) -> int:
 
     import_beam_alone(args.runner, args.config, sys.argv)
 
-    from sottovoce.pipelines.sanitize.job_file import read_job, sinks_assignment
     from sottovoce.pipelines.sanitize.one_secret import secret_for
 
-    assignments = list(args.set)
-    if args.sinks:
-        assignments.append(sinks_assignment(args.sinks))
-    if args.max_failures is not None:
-        assignments.append(f"limits.max_failures={args.max_failures}")
-    if args.workers < 1:
-        raise SettingsError([f"--workers: {args.workers} must be at least 1"])
-    job_file, secret = read_job(args.config, assignments), secret_for(args.output, args.secret_file)
-    if shares := job_file.said_of_shares():
-        print(f"note: {shares}", file=sys.stderr)
+    job_file, secret = _job_of(args), secret_for(args.output, args.secret_file)
     training = read_then_train(args, job_file.sinks)
 
     audited = args.audit or (training is not None and training.plan.gate.audit)
@@ -90,16 +85,35 @@ def run(args: argparse.Namespace) -> int:
     committed, before = execute_once(prepared, args.force)
     what = "was finished before; nothing was done (use --force to replace it)" if before else "is committed"
     print_summary(prepared.folder, committed, what)
-    held = True
-    if audited:
-        from sottovoce.pipelines.audit.after_commit import audit_commit
-        from sottovoce.pipelines.audit.audit_run import lines
-
-        content = audit_commit(prepared, again=args.audit)
-        print("\n".join(lines(content)))
-        held = content["held"]
+    held = not audited or _holds(prepared, again=args.audit)
     if training is not None:
         from sottovoce.pipelines.training.start_training import start_training
 
         print_started(start_training(prepared.folder.uri, training, secret=secret), prepared.folder.uri)
     return 0 if held else EXIT_FELL
+
+
+def _job_of(args: argparse.Namespace) -> JobFile:
+    from sottovoce.pipelines.sanitize.job_file import read_job, sinks_assignment
+
+    assignments = list(args.set)
+    if args.sinks:
+        assignments.append(sinks_assignment(args.sinks))
+    if args.max_failures is not None:
+        assignments.append(f"limits.max_failures={args.max_failures}")
+    if args.workers < 1:
+        raise SettingsError([f"--workers: {args.workers} must be at least 1"])
+    job_file = read_job(args.config, assignments)
+    if shares := job_file.said_of_shares():
+        print(f"note: {shares}", file=sys.stderr)
+    return job_file
+
+
+def _holds(run: Run, again: bool) -> bool:
+    """Whether the committed run holds out against attacks, which are told."""
+    from sottovoce.pipelines.audit.after_commit import audit_commit
+    from sottovoce.pipelines.audit.audit_run import lines
+
+    content = audit_commit(run, again)
+    print("\n".join(lines(content)))
+    return bool(content["held"])

@@ -39,6 +39,8 @@ from sottovoce.transforms.write.canaries import SetCanariesApart, of_the_corpus
 from sottovoce.transforms.write.rows import Row, to_row
 from sottovoce.transforms.write.shards import WriteShards, write_then_rename
 
+Follow = Callable[..., Any]  # (outputs of a stage, its sink) -> what passed; failures and tallies are collected
+
 
 def build_graph(pipeline: beam.Pipeline, job: Job, corpus: Corpus) -> None:
     """The whole pipeline of a run, from reading to shards, tables of failures and tally; it does not commit."""
@@ -50,35 +52,9 @@ def build_graph(pipeline: beam.Pipeline, job: Job, corpus: Corpus) -> None:
         tallies.extend(outputs.tallies)
         return outputs.passed
 
-    read = pipeline | "Read" >> ReadCorpus(corpus, job)
-    if job.forgotten:
-        tallies.extend(read.tallies)
-        read = (read.passed, *read.failures) | "LeaveForgotten" >> LeaveForgotten(job)
-    batches = follow(read)
-    if job.nightly or (job.taken and not job.take_again):
-        batches = follow(batches | "Recognise" >> OnlyRecognisable(job))
-    if job.nightly:
-        batches = follow(batches | "SkipTaken" >> SkipTaken(job, corpus.records))
-    elif job.taken:
-        batches = follow(batches | "HoldBackTaken" >> HoldBackTaken(job))
-    tallies.append(batches | "RememberTaken" >> RememberTaken(job, corpus.records) | "Taken" >> beam.Map(uncounted))
-    if recogniser := job.audio.recogniser:
-        batches = follow(batches | "Transcribe" >> TranscribeUtterances(job, recogniser))
-    if job.canaries:
-        batches = (batches, pipeline | "Canaries" >> beam.Create(job.canaries)) | "MixIn" >> beam.Flatten()
+    batches = _take_in(pipeline, job, corpus, follow, tallies)
     known = known_languages(job, "detect")
-    batches = follow(batches | "KnowLanguage" >> KnowLanguage(job, "detect"))
-    hints = gpu_hints(job, job.detect)
-    detected = follow(batches | "Detect" >> DetectEntities(job).with_resource_hints(**hints))
-    if job.forget:
-        own = _of_the_corpus(detected, job, "indexed")
-        indexed = own | "IndexSlots" >> IndexLabelledSlots(job, corpus.records)
-        tallies.append(indexed | "SlotsIndexed" >> beam.Map(uncounted))
-    detected = follow(detected | "LabelledSlots" >> AddLabelledSlots(job).with_resource_hints(**hints))
-    if job.nightly:
-        own = _of_the_corpus(detected, job, "charged")
-        charged = follow(own | "ChargeSpeakers" >> ChargeSpeakers(job, corpus.records))
-        detected = _with_canaries(charged, detected, job)
+    detected = _find(batches, job, corpus, follow, tallies)
     if job.rewrite.name == NONE and counting_of(job.replace) is not None:
         job = dataclasses.replace(
             job, corpus_values=_of_the_corpus(detected, job, "counted") | "CountValues" >> CountValues(job)
@@ -96,7 +72,45 @@ def build_graph(pipeline: beam.Pipeline, job: Job, corpus: Corpus) -> None:
     scrub_errors(pipeline)
 
 
-def _write_sink(sink: str, texts: Any, job: Job, known: frozenset[str] | None, follow: Callable[..., Any]) -> None:
+def _take_in(pipeline: beam.Pipeline, job: Job, corpus: Corpus, follow: Follow, tallies: list[Any]) -> Any:
+    """Batches of what this run may use: nobody forgotten, no dialogue taken before; the canaries go along."""
+    read = pipeline | "Read" >> ReadCorpus(corpus, job)
+    if job.forgotten:
+        tallies.extend(read.tallies)
+        read = (read.passed, *read.failures) | "LeaveForgotten" >> LeaveForgotten(job)
+    batches = follow(read)
+    if job.nightly or (job.taken and not job.take_again):
+        batches = follow(batches | "Recognise" >> OnlyRecognisable(job))
+    if job.nightly:
+        batches = follow(batches | "SkipTaken" >> SkipTaken(job, corpus.records))
+    elif job.taken:
+        batches = follow(batches | "HoldBackTaken" >> HoldBackTaken(job))
+    tallies.append(batches | "RememberTaken" >> RememberTaken(job, corpus.records) | "Taken" >> beam.Map(uncounted))
+    if recogniser := job.audio.recogniser:
+        batches = follow(batches | "Transcribe" >> TranscribeUtterances(job, recogniser))
+    if job.canaries:
+        batches = (batches, pipeline | "Canaries" >> beam.Create(job.canaries)) | "MixIn" >> beam.Flatten()
+    return batches
+
+
+def _find(batches: Any, job: Job, corpus: Corpus, follow: Follow, tallies: list[Any]) -> Any:
+    """The batches with their spans, indexed for `sottovoce forget`; a night charges each speaker for theirs."""
+    batches = follow(batches | "KnowLanguage" >> KnowLanguage(job, "detect"))
+    hints = gpu_hints(job, job.detect)
+    detected = follow(batches | "Detect" >> DetectEntities(job).with_resource_hints(**hints))
+    if job.forget:
+        own = _of_the_corpus(detected, job, "indexed")
+        indexed = own | "IndexSlots" >> IndexLabelledSlots(job, corpus.records)
+        tallies.append(indexed | "SlotsIndexed" >> beam.Map(uncounted))
+    detected = follow(detected | "LabelledSlots" >> AddLabelledSlots(job).with_resource_hints(**hints))
+    if job.nightly:
+        own = _of_the_corpus(detected, job, "charged")
+        charged = follow(own | "ChargeSpeakers" >> ChargeSpeakers(job, corpus.records))
+        detected = _with_canaries(charged, detected, job)
+    return detected
+
+
+def _write_sink(sink: str, texts: Any, job: Job, known: frozenset[str] | None, follow: Follow) -> None:
     """`known` are the languages that have passed so far."""
     branch = sink_class(sink)
     also = known_languages(job, *branch.mechanisms)

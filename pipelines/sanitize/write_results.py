@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -50,38 +50,22 @@ def write_results(job: Job, job_file: JobFile, folder: RunFolder, duration_s: fl
     if left_out := tally["stages"].pop(forgotten.STAGE, None):  # told to the operator, not to whoever gets the run
         write_json(folder.places.left_out, {"records": left_out["received"]})
     shards = folder.shard_notes()
-    dialogues = [shard["path"] for shard in shards if shard["path"].startswith(f"{STATE}/dialogues-")]
-    failures = [folder.places.private(shard["path"]) for shard in shards if shard["sink"] == FAILURES]
-    failed = sum(shard["rows"] for shard in shards if shard["sink"] == FAILURES)
-    read = tally["stages"].get("read", {}).get("received", 0)
-    refused = failure_summaries(failures)
-    _refuse_useless(job, job_file.sections["limits"], read, failed, refused)
+    released = [shard for shard in shards if shard["sink"] in job.sinks]
+    refused = failure_summaries(folder.places.private(shard["path"]) for shard in shards if shard["sink"] == FAILURES)
+    counts = _counts(job, folder, tally, shards, refused)
+    _refuse_useless(job, job_file.sections["limits"], counts)
     created = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     crowd_only = releases_templates(job.rewrite)  # then it serves every sink of the run, and no exact count leaves
     entries = [*ledger_entries(job, None if crowd_only else tally["slots"]), *_ledger_of_released_again(job, again)]
     ledger = book.open_book(folder.name, created, entries, _released(job), as_said=not crowd_only)
-    rows = dict.fromkeys(job.sinks, 0)
-    for shard in shards:
-        if shard["sink"] in rows:
-            rows[shard["sink"]] += shard["rows"]
     record = {
         "run_id": folder.name,
         "created": created,
-        "counts": {
-            "read": read,
-            "failed": failed,
-            "by_reason": _by_reason(refused),
-            "dialogues": count_dialogues(map(folder.places.private, dialogues)),
-            "audio_s": tally["audio_s"],
-            "rows": rows,
-            "stages": tally["stages"],
-            "models_loaded": tally["loads"],
-            "labelled_slots": tally["slots"],
-        },
+        "counts": counts,
         "delta_of_lists": _delta_of_counts(job),
-        "shards": [shard for shard in shards if shard["sink"] in job.sinks],
+        "shards": released,
         "languages": languages_in(
-            (folder.path(shard["path"]) for shard in shards if shard["sink"] in job.sinks),
+            (folder.path(shard["path"]) for shard in released),
             unsaid=None if known_languages(job, "detect") is None else ENGLISH,
         ),
         "rewritten": "" if job.rewrite.name == NONE else job.rewrite.make().ledger().says,
@@ -96,9 +80,35 @@ def write_results(job: Job, job_file: JobFile, folder: RunFolder, duration_s: fl
     return record
 
 
-def _refuse_useless(job: Job, limits: LimitSettings, read: int, failed: int, refused: Iterable[FailureSummary]) -> None:
+def _counts(
+    job: Job,
+    folder: RunFolder,
+    tally: Mapping[str, Any],
+    shards: Sequence[Mapping[str, Any]],
+    refused: Sequence[FailureSummary],
+) -> dict[str, Any]:
+    """What the commit says of the run in numbers, all of them exact."""
+    rows = Counter(dict.fromkeys((*job.sinks, FAILURES), 0))
+    for shard in shards:
+        rows[shard["sink"]] += shard["rows"]
+    dialogues = (shard["path"] for shard in shards if shard["path"].startswith(f"{STATE}/dialogues-"))
+    return {
+        "read": tally["stages"].get("read", {}).get("received", 0),
+        "failed": rows[FAILURES],
+        "by_reason": _by_reason(refused),
+        "dialogues": count_dialogues(map(folder.places.private, dialogues)),
+        "audio_s": tally["audio_s"],
+        "rows": {sink: rows[sink] for sink in job.sinks},
+        "stages": tally["stages"],
+        "models_loaded": tally["loads"],
+        "labelled_slots": tally["slots"],
+    }
+
+
+def _refuse_useless(job: Job, limits: LimitSettings, counts: Mapping[str, Any]) -> None:
     """A run that gives nobody anything is an error of the job or of the corpus, and a commit would hide it. A night may be
     empty: nothing was new."""
+    read, failed = counts["read"], counts["failed"]
     if not read and not job.nightly and not job.forgotten:
         raise RunError("the corpus holds no records; nothing was committed. Check --input and input.format")
     limit = limits.max_failures
@@ -108,7 +118,7 @@ def _refuse_useless(job: Job, limits: LimitSettings, read: int, failed: int, ref
     if exceeds(failed, read, limit):
         faults.append(f"more than limits.max_failures ({limit}) allows")
     if faults:
-        reasons = ", ".join(f"{count} x {reason}" for reason, count in _by_reason(refused).items())
+        reasons = ", ".join(f"{count} x {reason}" for reason, count in counts["by_reason"].items())
         raise RunError(
             f"{failed} of {read} records were refused ({reasons}), {', '.join(faults)}; nothing was "
             f"committed. Which ones, with file and line: {job.places.private(FAILURES)}"

@@ -7,10 +7,11 @@ from typing import Any
 
 from sottovoce.models.errors import CorpusError, Refusal
 from sottovoce.models.evaluation.learners import SpokenExample
-from sottovoce.models.evaluation.metrics.word_errors import WordErrors, edit_distance
+from sottovoce.models.evaluation.metrics.word_errors import WordErrors
 from sottovoce.models.settings import Spec
 from sottovoce.models.speech.align.readings import as_said
 from sottovoce.models.speech.lexicon import Lexicon
+from sottovoce.models.text.edit_distance import edit_distance
 from sottovoce.pipelines.studies.acoustic_sets import Clip
 
 

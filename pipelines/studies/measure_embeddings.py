@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.models.errors import CorpusError
-from sottovoce.models.evaluation.metrics.estimate import interval
+from sottovoce.models.evaluation.metrics.estimate import mean_of
 from sottovoce.models.evaluation.metrics.exposure import exposure
 from sottovoce.models.records import Source
 from sottovoce.models.text.rewrite.metric import load
@@ -165,9 +165,8 @@ def _row(trials: Sequence[Trial]) -> dict[str, Any]:
     """Means over trainings and secrets; intervals of 95 % are drawn over secrets."""
     row: dict[str, Any] = {"perplexity": float(np.mean([trial.perplexity for trial in trials])), "bits": {}}
     for name in trials[0].bits:
-        every = np.array([bits for trial in trials for bits in trial.bits[name]])
-        drawn = np.random.default_rng(0).choice(every, (1000, len(every))).mean(axis=1)
-        row["bits"][name] = dataclasses.asdict(interval(float(every.mean()), drawn))
+        every = [bits for trial in trials for bits in trial.bits[name]]
+        row["bits"][name] = dataclasses.asdict(mean_of(every))
     return row
 
 

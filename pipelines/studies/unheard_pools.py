@@ -16,11 +16,11 @@ def unheard(voice: Spec, folders: Sequence[Path], speakers: Iterable[str]) -> di
     known = {folder: set(pools.load(folder).speaker.tolist()) for folder in folders}
     found: dict[str, Spec] = {}
     for speaker in set(speakers):
-        strange = [folder for folder, names in known.items() if speaker not in names]
-        if folders and not strange:
+        without = [folder for folder, names in known.items() if speaker not in names]
+        if folders and not without:
             raise CorpusError("--pools: a speaker of the corpus is in every pool; build one with --exclude-speakers")
-        if strange:
-            options = tuple(sorted({**dict(voice.options), "pool": str(strange[0])}.items()))
+        if without:
+            options = tuple(sorted({**dict(voice.options), "pool": str(without[0])}.items()))
             found[speaker] = dataclasses.replace(voice, options=options)
     return found
 

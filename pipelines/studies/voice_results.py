@@ -107,7 +107,7 @@ def worst(results: Sequence[AttackResult], together: int) -> AttackResult | None
     return min(tried, key=lambda result: result.eer.value) if tried else None
 
 
-def worth(rows: Sequence[VoiceRow]) -> dict[str, Any]:
+def utility(rows: Sequence[VoiceRow]) -> dict[str, Any]:
     """What is left of the speech, before and after where both exist."""
     listened = [row for row in rows if row.before.word_errors or row.before.naturalness]
     figures: dict[str, Any] = {}

@@ -49,6 +49,8 @@ def read_launch(launch: str) -> Launch:
     if path.suffix not in (".yaml", ".yml"):
         path = Path(str(resources.files("sottovoce.runner_configs") / "training" / f"{launch}.yaml"))
         if not path.exists():
+            if launch in TABLE:  # a launcher that needs nothing said comes without a file
+                return Launch(read_spec("launch", launch), Gate())
             known = ", ".join(TABLE)
             raise SettingsError([f"--launch: {launch!r} is not known; allowed: {known}, or a YAML file"])
     values = read_mapping(path, "--launch")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sottovoce.models.records import Phone, Word
-from sottovoce.models.speech.align import pocketsphinx
+from sottovoce.models.speech.align import phone_judge
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("torch")
@@ -23,18 +23,18 @@ def test_stored_weights_say_what_the_network_says(tmp_path: Path, monkeypatch: p
     network(torch.randn(4, tool.BANDS, 50))  # the norms get means of their own
     network.eval()
     np.savez(tmp_path / "judge.npz", **network.folded())
-    monkeypatch.setattr(pocketsphinx, "JUDGE", tmp_path / "judge.npz")
+    monkeypatch.setattr(phone_judge, "JUDGE", tmp_path / "judge.npz")
     pcm = (np.random.default_rng(0).normal(0, 3000, 16_000)).astype(np.int16).tobytes()
     with torch.inference_mode():
-        bands = pocketsphinx.heard_bands(pcm).astype(np.float32)
+        bands = phone_judge.heard_bands(pcm).astype(np.float32)
         scores = network(torch.from_numpy(bands).T[None])[0].T.numpy()
-    expected = np.maximum(scores - scores.max(axis=1, keepdims=True), pocketsphinx.LEAST_LIKELY)
-    assert np.abs(pocketsphinx.Judge().ratios(pcm) - expected).max() < 0.02  # weights are stored in sixteen bits
+    expected = np.maximum(scores - scores.max(axis=1, keepdims=True), phone_judge.LEAST_LIKELY)
+    assert np.abs(phone_judge.Judge().ratios(pcm) - expected).max() < 0.02  # weights are stored in sixteen bits
 
 
 def test_a_word_that_fits_badly_teaches_nothing() -> None:
     sure = Word(0, 2, 0.1, 0.3, 0.9, (Phone("AA", 0.1, 0.2), Phone("T", 0.2, 0.3)))
     unsure = Word(3, 5, 0.4, 0.5, 0.01, (Phone("S", 0.4, 0.5),))
     found = tool.labels((sure, unsure), 60)
-    aa, t = pocketsphinx.LABELS["AA"], pocketsphinx.LABELS["T"]
+    aa, t = phone_judge.LABELS["AA"], phone_judge.LABELS["T"]
     assert found[5] == 0 and found[15] == aa and found[25] == t and found[35] == 0 and found[45] == tool.UNKNOWN

@@ -23,6 +23,13 @@ def interval(value: float, drawn: Sequence[float] | np.ndarray) -> Estimate:
     return Estimate(value, min(float(low), value), max(float(high), value))
 
 
+def mean_of(values: Sequence[float] | np.ndarray) -> Estimate:
+    """The mean, with an interval drawn over the values. The seed only makes it repeatable."""
+    every = np.asarray(values, float)
+    drawn = np.random.default_rng(0).choice(every, (1000, len(every))).mean(axis=1)
+    return interval(float(every.mean()), drawn)
+
+
 def share(count: int, total: int) -> Estimate:
     """A share of independent trials with the interval of Clopper and Pearson (1934): never too narrow."""
     from scipy.stats import binomtest

@@ -7,10 +7,9 @@ digits and every digit counts as one word, so that both writings agree; case and
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
+from sottovoce.models.text.edit_distance import edit_distance
 
 TOKEN = re.compile(r"(?:[^\W\d_]|')+|\d")  # letters of every language
 NUMBERS_READ = ("de", "en", "es", "fr", "it", "nl", "pt")  # whose number words are read; of others a digit is a word
@@ -47,13 +46,3 @@ def tokens(text: str, language: str | None = "en") -> list[str]:
     if code == "en":
         text = re.sub(r"\boh\b", "0", text)
     return TOKEN.findall(ORDINAL.sub(r"\1", text))
-
-
-def edit_distance(one: Sequence[str], other: Sequence[str]) -> int:
-    """Fewest insertions, deletions and substitutions that turn one into the other."""
-    row = np.arange(len(other) + 1)
-    for number, word in enumerate(one, 1):
-        replaced = row[:-1] + [word != candidate for candidate in other]
-        best = np.concatenate([[number], np.minimum(replaced, row[1:] + 1)])
-        row = np.minimum.accumulate(best - np.arange(len(best))) + np.arange(len(best))  # insertions, all at once
-    return int(row[-1])

@@ -22,10 +22,10 @@ from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Phone, Word
 from sottovoce.models.settings import require
 from sottovoce.models.speech import sphinx
+from sottovoce.models.speech.align.phone_judge import LABELS, Judge
 from sottovoce.models.speech.align.readings import Grammar, grammar_of, pieces
 from sottovoce.models.speech.align.refusals import AlignmentFailed, AlignmentMismatch, LanguageNotAligned
 from sottovoce.models.speech.audio import Speech
-from sottovoce.models.speech.mel_bands import log_bands
 from sottovoce.models.speech.pronounce import Pronouncer
 
 FRAME_S = 1 / sphinx.FRAMES_PER_S
@@ -33,10 +33,6 @@ FILLERS = ("<", "[")
 DOUBT_FRAMES = 5
 PRONUNCIATIONS = 4  # of a word that the dictionary lacks: names are said in more ways than one
 SAID_TOO = {"w.": ("D AH B Y UW", "D AH B AH Y UW", "D AH B Y AH")}  # ways to say it that the dictionary lacks
-JUDGE = Path(__file__).with_name("judge.npz")  # made by tools/build_judge.py
-LABELS = {label: number for number, label in enumerate(("SIL", *sphinx.PHONES.split()))}
-DILATIONS = (1, 2, 3, 4, 5)
-LEAST_LIKELY = -3.0  # nats: beyond, a frame is simply wrong, and how far is chance
 IN_PAUSES = 2.0  # times as much as in words: there the network tells speech from noise where pocketsphinx does not
 
 
@@ -58,38 +54,6 @@ class Segment:
     @property
     def is_pause(self) -> bool:
         return self.name.startswith(FILLERS)
-
-
-class Judge:
-    """The network: for each frame and label, by how much it is less likely than the likeliest, in nats."""
-
-    def __init__(self) -> None:
-        with np.load(JUDGE, allow_pickle=False) as file:
-            self._weights = {name: file[name].astype(np.float32) for name in file.files}
-
-    def ratios(self, pcm: bytes) -> np.ndarray:
-        x = np.maximum(self._layer(heard_bands(pcm).astype(np.float32), "0", 1), 0)
-        for number, dilation in enumerate(DILATIONS, 1):
-            x = x + np.maximum(self._layer(x, str(number), dilation), 0)
-        scores = self._layer(x, "_last", 1)
-        return np.maximum(scores - scores.max(axis=1, keepdims=True), LEAST_LIKELY)
-
-    def _layer(self, x: np.ndarray, name: str, dilation: int) -> np.ndarray:
-        weights = self._weights[f"w{name}"]  # [out, in, kernel]
-        kernel = weights.shape[2]
-        margin = kernel // 2 * dilation
-        padded = np.pad(x, ((margin, margin), (0, 0)))
-        found: np.ndarray = self._weights[f"b{name}"] + sum(
-            padded[tap * dilation : tap * dilation + len(x)] @ weights[:, :, tap].T for tap in range(kernel)
-        )
-        return found
-
-
-def heard_bands(pcm: bytes) -> np.ndarray:
-    """What the network hears: bands against their mean over the louder half of the recording."""
-    bands = log_bands(np.frombuffer(pcm, np.int16) / 32768)
-    loudness = bands.mean(axis=1)
-    return bands - bands[loudness >= np.median(loudness)].mean(axis=0)
 
 
 @dataclass

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Span
-from sottovoce.models.settings import Spec, read_spec, require
+from sottovoce.models.settings import HoldsMembers, Spec, read_spec, require
 from sottovoce.models.text.detect import ByLanguage
 from sottovoce.models.text.detect.overlap import resolve
 from sottovoce.models.text.detect.tagger import SHIPPED, SHIPPED_LANGUAGES, in_other_languages, quote, read_measured
@@ -21,8 +21,10 @@ DEFAULT = ("rules", "tagger")
 
 
 @dataclass
-class Ensemble(ByLanguage):
+class Ensemble(ByLanguage, HoldsMembers):
     """`detectors`: names, or mappings with `use` and options, as a job file would have them."""
+
+    holds: ClassVar[str] = "detectors"
 
     detectors: tuple[Any, ...] = DEFAULT
 

@@ -15,6 +15,7 @@ from sottovoce.models.errors import Refusal
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Span
 from sottovoce.models.settings import require
+from sottovoce.models.text.detect import CONTEXT
 from sottovoce.models.text.detect.overlap import resolve
 from sottovoce.models.text.detect.type_names import KNOWN
 
@@ -94,7 +95,7 @@ class Flair:
             "measure it with `sottovoce evaluate detect`.",
             not_protected=(
                 "what the model misses, or has no label for",
-                "whatever the context gives away: job, relations, rare events",
+                CONTEXT,
             ),
             parameters={"model": self.model, "types": dict(self.types)},
         )

@@ -18,6 +18,7 @@ from sottovoce.models.errors import RunError
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Span
 from sottovoce.models.settings import require
+from sottovoce.models.text.detect import CONTEXT
 from sottovoce.models.text.detect.overlap import resolve
 
 _WORD = re.compile(r"[^\W_]+(?:[\u0300-\u036f]+[^\W_]*)*")
@@ -84,7 +85,7 @@ class Gazetteer:
             says="Finds the phrases of the operator's own lists, whole words, whatever their case.",
             not_protected=(
                 "every name that is not on the lists, misspelt or misheard",
-                "whatever the context gives away: job, relations, rare events",
+                CONTEXT,
             ),
             parameters={"phrases_in_file": self._size if self.model else 0, "types": sorted(self.entries)},
         )

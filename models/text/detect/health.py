@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sottovoce.models.ledger.entries import LedgerEntry
+from sottovoce.models.text.detect import CONTEXT
 from sottovoce.models.text.detect.gazetteer import Gazetteer, read_phrases
 
 LIST = Path(__file__).with_name("health.tsv")
@@ -40,7 +41,7 @@ class Health(Gazetteer):
             says="Finds words for conditions and complaints that stand on a public list (ICD-10-CM and words in everyday use).",
             not_protected=(
                 "conditions that are described rather than named, misspelt or misheard",
-                "whatever the context gives away: job, relations, rare events",
+                CONTEXT,
             ),
             parameters={"list": LIST.name},
         )

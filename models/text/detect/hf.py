@@ -13,6 +13,7 @@ import numpy as np
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Span
 from sottovoce.models.settings import require
+from sottovoce.models.text.detect import CONTEXT
 from sottovoce.models.text.detect.pieces import Pieced, Window, encodable, windows, word_means
 from sottovoce.models.text.detect.tagger import spans_of
 from sottovoce.models.text.detect.type_names import renamed
@@ -109,7 +110,7 @@ class HuggingFace:
             "measure it with `sottovoce evaluate detect`.",
             not_protected=(
                 "what the model misses, or has no label for",
-                "whatever the context gives away: job, relations, rare events",
+                CONTEXT,
             ),
             parameters={"model": self.model, "outside_bias": self.outside_bias, "types": dict(self.types)},
         )

@@ -22,6 +22,7 @@ from sottovoce.models.errors import Refusal, RunError
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Span
 from sottovoce.models.settings import require
+from sottovoce.models.text.detect import CONTEXT
 from sottovoce.models.text.detect.overlap import resolve
 
 TYPES = ("PER", "LOC", "ORG", "DATE", "TIME", "PHONE", "EMAIL", "CODE", "AMOUNT")
@@ -141,7 +142,7 @@ class LanguageModel:
             not_protected=(
                 "what the model misses; it may find another thing the next time",
                 "what the model server keeps of the texts: that is the operator's to know",
-                "whatever the context gives away: job, relations, rare events",
+                CONTEXT,
             ),
             parameters={"model": self.model, "types": list(self.types)},
         )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Span
 from sottovoce.models.settings import require
-from sottovoce.models.text.detect import ENGLISH, ByLanguage
+from sottovoce.models.text.detect import CONTEXT, ENGLISH, ByLanguage
 from sottovoce.models.text.detect.overlap import resolve
 from sottovoce.models.text.detect.patterns import find_written
 from sottovoce.models.text.detect.spoken_patterns import find_addresses, find_named, find_spoken, find_will
@@ -70,7 +70,7 @@ class Rules(ByLanguage):
             not_protected=(
                 "names of people, places and organisations: rules do not find them",
                 "what no pattern foresees, and every other language",
-                "whatever the context gives away: job, relations, rare events",
+                CONTEXT,
             ),
             parameters={"types": list(self.types), "phone_regions": list(self.phone_regions)},
         )

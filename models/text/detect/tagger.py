@@ -22,7 +22,7 @@ from sottovoce.models.errors import RunError
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Span
 from sottovoce.models.settings import require
-from sottovoce.models.text.detect import ENGLISH, ByLanguage
+from sottovoce.models.text.detect import CONTEXT, ENGLISH, ByLanguage
 from sottovoce.models.text.detect.grams import GramNetwork
 from sottovoce.models.text.detect.overlap import resolve, tidied
 from sottovoce.models.text.detect.pieces import MEASURED, NETWORK, SETTINGS, Network, PieceNetwork, Scored
@@ -87,7 +87,7 @@ class Tagger(ByLanguage):
             not_protected=(
                 "what it misses: see the measured recall; on other domains it may be lower",
                 "every language but those it learnt: the figures say which",
-                "whatever the context gives away: job, relations, rare events",
+                CONTEXT,
             ),
             parameters={"model": self._folder.name if self.model else "shipped", "outside_bias": self.outside_bias,
                         "types": None if self.types is None else list(self.types), "measured": measured,

@@ -75,6 +75,9 @@ class Crowd(ReleasesTemplates):
     noise: Noise = "auto"
     ladder: dict[str, float] = field(default_factory=lambda: dict.fromkeys(("said", "full", PARTS), 1.0))
     copies: int = 1000  # of one template at most: more of the same teach nobody
+    _known: tuple[Mapping[str, Mapping[str, float]], Filler] | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.ladder if name not in ORDER]
@@ -140,10 +143,9 @@ class Crowd(ReleasesTemplates):
         return Utterance("", "", 0, text, Source("", 0), language=language, intent=intent, slots=slots)
 
     def _filler(self, values: Mapping[str, Mapping[str, float]]) -> Filler:
-        known: tuple[Mapping[str, Mapping[str, float]], Filler] | None = self.__dict__.get("_known")
-        if known is None or known[0] is not values:
-            known = self.__dict__["_known"] = (values, Filler(values))
-        return known[1]
+        if self._known is None or self._known[0] is not values:
+            self._known = (values, Filler(values))
+        return self._known[1]
 
     def serves(self, sink: str, from_text: bool) -> str | None:
         if sink in SINGLE or (sink == "stt_am" and from_text):

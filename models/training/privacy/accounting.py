@@ -22,17 +22,7 @@ from typing import Any
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.settings import require
 from sottovoce.models.training.privacy.composition import gdp_epsilon, poisson_epsilon
-from sottovoce.models.training.privacy.soundness import (
-    Accountant,
-    Adjacency,
-    AlphaSource,
-    Decay,
-    Noise,
-    Sampling,
-    assumptions_of,
-    check_combination,
-    check_ranges,
-)
+from sottovoce.models.training.privacy.soundness import Decay, PrivacyTerms, sensitivity_factor
 
 PAPER_CLAIM = "the published formula puts z where z_eff stands: this figure is a claim, not a bound"
 
@@ -62,67 +52,39 @@ def decayed(z0: float, decay: Decay, tau: float, epoch: int) -> float:
     return z0
 
 
-def sensitivity_factor(microbatch_size: int, adjacency: Adjacency) -> int:
-    """c: how far, in units of C alpha, one example can move the sum of clipped micro-batch gradients."""
-    return 1 if microbatch_size == 1 and adjacency != "replace_one" else 2
-
-
-def edp_epsilon(
-    *,
-    z0: float,
-    decay: Decay,
-    tau: float,
-    epochs: int,
-    n: int,
-    batch_size: int,
-    n_micro: int,
-    microbatch_size: int,
-    alpha_max: float = 1.0,
-    delta: float,
-    adjacency: Adjacency,
-    sampling: Sampling,
-    noise: Noise,
-    accountant: Accountant,
-    alpha_source: AlphaSource = "ones",
-    alpha_z: float | None = None,
-    steps: int | None = None,
-) -> EpsilonReport:
-    """Epsilon at `delta` after `epochs` (or after the first `steps` of them, for a run that was cut short).
-
-    `alpha_source` "noisy_release" charges one more Gaussian release of multiplier `alpha_z`.
-    """
-    check_ranges(z0, tau, epochs, n, batch_size, n_micro, microbatch_size, alpha_max, delta)
-    check_combination(adjacency, sampling, noise, accountant, alpha_source, alpha_z)
-    per_epoch = n // batch_size
-    taken = per_epoch * epochs if steps is None else min(steps, per_epoch * epochs)
+def edp_epsilon(terms: PrivacyTerms, z0: float, steps: int | None = None) -> EpsilonReport:
+    """Epsilon at the delta of the terms after their epochs (or after the first `steps`, for a run that was cut short)."""
+    require((math.isfinite(z0) and z0 > 0, f"z0: {z0} is not above 0"))
+    per_epoch, released = terms.steps_per_epoch, terms.releases_of_alpha
+    taken = per_epoch * terms.epochs if steps is None else min(steps, per_epoch * terms.epochs)
     shrink = 1.0
-    if noise != "sound":
-        shrink = sensitivity_factor(microbatch_size, adjacency) * alpha_max
-        shrink *= math.sqrt(n_micro) if noise == "paper_independent" else 1.0
-    z_eff = tuple(decayed(z0, decay, tau, epoch) / shrink for epoch in range(-(-taken // per_epoch)))
-    assumptions = assumptions_of(adjacency, sampling, noise, microbatch_size, alpha_source, n, batch_size, delta)
-    released = [alpha_z] if alpha_source == "noisy_release" and alpha_z else []
-    if accountant == "paper_zcdp":
-        rho = sum(1 / (2 * z * z) for z in [*(z * shrink for z in z_eff), *released])
-        holds = shrink <= 1 and alpha_source != "private_batch"
-        epsilon = rho + 2 * math.sqrt(rho * math.log(1 / delta))
+    if terms.noise != "sound":
+        shrink = sensitivity_factor(terms.microbatch_size, terms.adjacency) * terms.alpha_max
+        shrink *= math.sqrt(terms.n_micro) if terms.noise == "paper_independent" else 1.0
+    of_epochs = [decayed(z0, terms.decay, terms.tau, epoch) for epoch in range(-(-taken // per_epoch))]
+    z_eff = tuple(z / shrink for z in of_epochs)
+    assumptions = terms.assumptions()
+    if terms.accountant == "paper_zcdp":
+        rho = sum(1 / (2 * z * z) for z in [*of_epochs, *released])
+        holds = shrink <= 1 and terms.alpha_source != "private_batch"
+        epsilon = rho + 2 * math.sqrt(rho * math.log(1 / terms.delta))
         return EpsilonReport(epsilon, holds, z_eff, assumptions + (() if holds else (PAPER_CLAIM,)), rho=rho)
-    if accountant == "gdp":
+    if terms.accountant == "gdp":
         mu = math.sqrt(sum(1 / (z * z) for z in [*z_eff, *released]))
-        return EpsilonReport(gdp_epsilon(mu, delta), True, z_eff, assumptions, mu=mu)
+        return EpsilonReport(gdp_epsilon(mu, terms.delta), True, z_eff, assumptions, mu=mu)
     events = [(z, min(per_epoch, taken - epoch * per_epoch)) for epoch, z in enumerate(z_eff)]
-    epsilon = poisson_epsilon([*events, *((z, 1) for z in released)], batch_size / n, delta)
+    epsilon = poisson_epsilon([*events, *((z, 1) for z in released)], terms.batch_size / terms.n, terms.delta)
     return EpsilonReport(epsilon, True, z_eff, assumptions)
 
 
-def find_z0(target_epsilon: float, **plan: Any) -> float:
-    """The smallest z_0, within half a percent and on the safe side, that keeps the plan within `target_epsilon`."""
+def find_z0(terms: PrivacyTerms, target_epsilon: float) -> float:
+    """The smallest z_0, within half a percent and on the safe side, that keeps the terms within `target_epsilon`."""
     from scipy.optimize import brentq
 
     require((target_epsilon > 0, f"target_epsilon: {target_epsilon} is not above 0"))
 
     def excess(log_z0: float) -> float:
-        epsilon = edp_epsilon(z0=math.exp(log_z0), **plan).epsilon
+        epsilon = edp_epsilon(terms, math.exp(log_z0)).epsilon
         return math.log(max(epsilon, 1e-12) / target_epsilon)
 
     low, high = math.log(0.5), math.log(1.0)

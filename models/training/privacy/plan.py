@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from sottovoce.models.errors import RunError
 from sottovoce.models.settings import require
-from sottovoce.models.training.privacy.accounting import (
-    EpsilonReport,
-    decayed,
-    edp_epsilon,
-    find_z0,
-    sensitivity_factor,
-)
+from sottovoce.models.training.privacy.accounting import EpsilonReport, decayed, edp_epsilon, find_z0
+from sottovoce.models.training.privacy.soundness import Accountant, PrivacyTerms, sensitivity_factor
 from sottovoce.models.training.train_settings import TrainSettings
 
 
@@ -49,23 +43,18 @@ class Plan:
     def claimed(self, steps: int | None = None) -> EpsilonReport | None:
         """The figure of the published formula; None where it says nothing."""
         if self.mixing > 1:  # D2.3: as if clipping a gradient bounded what its example can do to the others
-            terms = _terms(self.settings, self.n, self.delta)
-            return edp_epsilon(z0=self.z0, steps=steps, **terms, **_sound_way(self.settings))
+            return edp_epsilon(_terms(self.settings, self.n, self.delta), self.z0, steps)
         if self.settings.mode != "paper":
             return None
-        return edp_epsilon(
-            z0=self.z0, steps=steps, **_terms(self.settings, self.n, self.delta), noise="paper_independent",
-            accountant="paper_zcdp", alpha_max=self.alpha_max, alpha_source=self.settings.alpha,
-        )  # fmt: skip
+        terms = _terms(self.settings, self.n, self.delta, self.alpha_max, "paper_zcdp")
+        return edp_epsilon(terms, self.z0, steps)
 
     def sound(self, steps: int | None = None) -> EpsilonReport | None:
         """The figure that holds after `steps` (all of them by default); None where there is none."""
         if self.settings.mode == "plain" or self.settings.alpha == "private_batch":
             return None
-        return edp_epsilon(
-            z0=self.z0 / self.mixing, steps=steps, **_terms(self.settings, self.n, self.delta),
-            **_sound_way(self.settings), alpha_max=self.alpha_max,
-        )  # fmt: skip
+        terms = _terms(self.settings, self.n, self.delta, self.alpha_max)
+        return edp_epsilon(terms, self.z0 / self.mixing, steps)
 
 
 def of_a_group(epsilon: float, delta: float, size: int) -> tuple[float, float]:
@@ -105,12 +94,11 @@ def make_plan(settings: TrainSettings, n: int, processes: int) -> Plan:
     if settings.mode == "plain":
         return Plan(settings, n, delta, 0.0, 0)
     c = sensitivity_factor(_microbatch_size(settings), settings.neighbours)
-    terms = {**_terms(settings, n, delta), **_sound_way(settings)}
     z0 = settings.z0
     if z0 is None:
-        z0 = find_z0(settings.target_epsilon or 0.0, **terms)
+        z0 = find_z0(_terms(settings, n, delta), settings.target_epsilon or 0.0)
     elif settings.target_epsilon is not None:
-        epsilon = edp_epsilon(z0=z0, **terms).epsilon
+        epsilon = edp_epsilon(_terms(settings, n, delta), z0).epsilon
         require(
             (epsilon <= settings.target_epsilon, f"z0: {z0} would spend epsilon {epsilon:.4g}, more than the "
              f"target_epsilon {settings.target_epsilon}; leave z0 out to have it found"),
@@ -127,25 +115,24 @@ def _microbatch_size(settings: TrainSettings) -> int:
     return max(2, settings.batch_size // settings.n_micro)
 
 
-def _terms(settings: TrainSettings, n: int, delta: float) -> dict[str, Any]:
-    return {
-        "decay": settings.decay,
-        "tau": settings.tau,
-        "epochs": settings.epochs,
-        "n": n,
-        "batch_size": settings.batch_size,
-        "n_micro": settings.n_micro,
-        "microbatch_size": _microbatch_size(settings),
-        "delta": delta,
-        "adjacency": settings.neighbours,
-        "sampling": settings.drawn_by,
-    }
-
-
-def _sound_way(settings: TrainSettings) -> dict[str, Any]:
-    return {
-        "noise": "paper_independent" if settings.mode == "paper" else "sound",
-        "accountant": "pld" if settings.drawn_by == "poisson" else "gdp",
-        "alpha_source": settings.alpha,
-        "alpha_z": settings.alpha_z,
-    }
+def _terms(
+    settings: TrainSettings, n: int, delta: float, alpha_max: float = 1.0, accountant: Accountant | None = None
+) -> PrivacyTerms:
+    """Of a training by these settings; counted by the accountant that bounds its way of sampling, unless another is named."""
+    return PrivacyTerms(
+        epochs=settings.epochs,
+        n=n,
+        batch_size=settings.batch_size,
+        n_micro=settings.n_micro,
+        microbatch_size=_microbatch_size(settings),
+        delta=delta,
+        adjacency=settings.neighbours,
+        sampling=settings.drawn_by,
+        noise="paper_independent" if settings.mode == "paper" else "sound",
+        accountant=accountant or ("pld" if settings.drawn_by == "poisson" else "gdp"),
+        decay=settings.decay,
+        tau=settings.tau,
+        alpha_max=alpha_max,
+        alpha_source=settings.alpha,
+        alpha_z=settings.alpha_z,
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Literal
 
 from sottovoce.models.settings import require
@@ -15,40 +16,70 @@ Accountant = Literal["paper_zcdp", "gdp", "pld"]
 AlphaSource = Literal["ones", "parameter_counts", "public", "noisy_release", "private_batch"]
 
 
-def check_ranges(
-    z0: float,
-    tau: float,
-    epochs: int,
-    n: int,
-    batch_size: int,
-    n_micro: int,
-    microbatch_size: int,
-    alpha_max: float,
-    delta: float,
-) -> None:
+@dataclass(frozen=True)
+class PrivacyTerms:
+    """All that an epsilon depends on, beside the noise multiplier z_0 and the steps taken. What no theorem covers cannot be made.
+
+    `alpha_source` "noisy_release" charges one more Gaussian release of multiplier `alpha_z`.
+    """
+
+    epochs: int
+    n: int
+    batch_size: int
+    n_micro: int
+    microbatch_size: int
+    delta: float
+    adjacency: Adjacency
+    sampling: Sampling
+    noise: Noise
+    accountant: Accountant
+    decay: Decay = "none"
+    tau: float = 0.0
+    alpha_max: float = 1.0
+    alpha_source: AlphaSource = "ones"
+    alpha_z: float | None = None
+
+    def __post_init__(self) -> None:
+        _check_ranges(self)
+        _check_combination(self)
+
+    @property
+    def steps_per_epoch(self) -> int:
+        return self.n // self.batch_size
+
+    @property
+    def releases_of_alpha(self) -> tuple[float, ...]:
+        """The noise multiplier of each release that is charged beside the steps."""
+        return (self.alpha_z,) if self.alpha_source == "noisy_release" and self.alpha_z else ()
+
+    def assumptions(self) -> tuple[str, ...]:
+        """What must be true of the training for its figure to hold, in words."""
+        return _assumptions_of(self)
+
+
+def sensitivity_factor(microbatch_size: int, adjacency: Adjacency) -> int:
+    """c: how far, in units of C alpha, one example can move the sum of clipped micro-batch gradients."""
+    return 1 if microbatch_size == 1 and adjacency != "replace_one" else 2
+
+
+def _check_ranges(terms: PrivacyTerms) -> None:
+    tau, epochs, n, batch_size = terms.tau, terms.epochs, terms.n, terms.batch_size
     require(
-        (math.isfinite(z0) and z0 > 0, f"z0: {z0} is not above 0"),
         (math.isfinite(tau) and tau >= 0, f"tau: {tau} is negative or not finite"),
         (epochs >= 1, f"epochs: {epochs} is less than 1"),
         (n >= 1, f"n: {n} examples; at least 1 is needed"),
         (1 <= batch_size <= n, f"batch_size: {batch_size} does not lie between 1 and n = {n}"),
-        (n_micro >= 1, f"n_micro: {n_micro} is less than 1"),
-        (microbatch_size >= 1, f"microbatch_size: {microbatch_size} is less than 1"),
-        (alpha_max > 0, f"alpha_max: {alpha_max} is not above 0"),
-        (0 < delta < 1, f"delta: {delta} does not lie between 0 and 1"),
+        (terms.n_micro >= 1, f"n_micro: {terms.n_micro} is less than 1"),
+        (terms.microbatch_size >= 1, f"microbatch_size: {terms.microbatch_size} is less than 1"),
+        (terms.alpha_max > 0, f"alpha_max: {terms.alpha_max} is not above 0"),
+        (0 < terms.delta < 1, f"delta: {terms.delta} does not lie between 0 and 1"),
     )
 
 
-def check_combination(
-    adjacency: Adjacency,
-    sampling: Sampling,
-    noise: Noise,
-    accountant: Accountant,
-    alpha_source: AlphaSource,
-    alpha_z: float | None,
-) -> None:
+def _check_combination(terms: PrivacyTerms) -> None:
     """Refuse what no theorem covers, and say which one is missing."""
-    shuffled = sampling == "shuffle"
+    shuffled, adjacency, accountant = terms.sampling == "shuffle", terms.adjacency, terms.accountant
+    private_alpha, alpha_z = terms.alpha_source == "private_batch", terms.alpha_z
     require(
         (not (shuffled and accountant == "pld"), "accountant: pld counts the amplification of Poisson sampling, which "
          "shuffling does not have (a shuffled run can spend five times as much); use gdp, or sample by poisson"),
@@ -60,45 +91,37 @@ def check_combination(
          "shuffling into batches of fixed size keeps; use replace_one or zero_out"),
         (not (not shuffled and adjacency == "replace_one"), "adjacency: poisson sampling is accounted for add_remove or "
          "zero_out; two neighbours of replace_one differ in two such steps"),
-        (not (alpha_source == "private_batch" and accountant != "paper_zcdp"), "alpha: scaling measured on a private "
+        (not (private_alpha and accountant != "paper_zcdp"), "alpha: scaling measured on a private "
          "batch without noise is a release that no epsilon covers; use public, parameter_counts or noisy_release"),
-        (not (alpha_source == "private_batch" and noise == "sound"), "alpha: sound noise with scaling from a private "
+        (not (private_alpha and terms.noise == "sound"), "alpha: sound noise with scaling from a private "
          "batch is not sound; use public, parameter_counts or noisy_release"),
-        (alpha_source != "noisy_release" or bool(alpha_z and alpha_z > 0), "alpha_z: the noisy release of alpha must be "
+        (terms.alpha_source != "noisy_release" or bool(alpha_z and alpha_z > 0), "alpha_z: the noisy release of alpha must be "
          "charged; give its noise multiplier"),
     )  # fmt: skip
 
 
-def assumptions_of(
-    adjacency: Adjacency,
-    sampling: Sampling,
-    noise: Noise,
-    microbatch_size: int,
-    alpha_source: AlphaSource,
-    n: int,
-    batch_size: int,
-    delta: float,
-) -> tuple[str, ...]:
+def _assumptions_of(terms: PrivacyTerms) -> tuple[str, ...]:
+    n, batch_size = terms.n, terms.batch_size
     neighbours = {
         "replace_one": "neighbours differ in the content of one example",
         "add_remove": "neighbours differ by one example more or less",
         "zero_out": "neighbours differ in one example, which counts nothing in one of them",
-    }[adjacency]
+    }[terms.adjacency]
     drawn = {
-        "shuffle": f"each example is used at most once per epoch, in {n // batch_size} batches of exactly {batch_size}",
+        "shuffle": f"each example is used at most once per epoch, in {terms.steps_per_epoch} batches of exactly {batch_size}",
         "poisson": f"each example enters each step by its own coin of {batch_size / n:.4g}; batches vary in size",
-    }[sampling]
+    }[terms.sampling]
     said = [neighbours, drawn, f"the number of examples, {n}, is public"]
-    if microbatch_size > 1:
+    if terms.microbatch_size > 1:
         said.append(
             "examples are assigned to micro-batches independently of each other, or by position in fixed batches"
         )
-    if noise == "paper_shared":
+    if terms.noise == "paper_shared":
         said.append("all devices add one and the same draw")
-    if noise == "paper_independent":
+    if terms.noise == "paper_independent":
         said.append("devices draw independently, as in the published algorithm")
-    if alpha_source == "noisy_release":
+    if terms.alpha_source == "noisy_release":
         said.append("the release of alpha is charged as one more Gaussian")
-    if delta * n >= 1:
+    if terms.delta * n >= 1:
         said.append(f"delta is not below 1/n = {1 / n:.3g}: publishing one example outright would count as private")
     return tuple(said)

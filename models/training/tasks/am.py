@@ -17,6 +17,7 @@ from sottovoce.models.errors import CorpusError, Refusal
 from sottovoce.models.records import AudioRef, Source
 from sottovoce.models.speech.audio import AudioLimits, load, resample
 from sottovoce.models.speech.mel_bands import HOP, RATE_HZ, log_bands
+from sottovoce.models.text.edit_distance import edit_distance
 from sottovoce.models.training.networks.vocabulary import words_of
 from sottovoce.models.training.rows import Row
 from sottovoce.models.training.tasks.task import NoNames, Task, TaskCorpus
@@ -110,13 +111,13 @@ class Recognition(Task):
         answers, said = self._answers(network, rows), [row["letters"].tolist() for row in rows]
         letters = max(sum(map(len, said)), 1)
         errors, elsewhere = (
-            sum(_distance(wanted, answer) for wanted, answer in zip(texts, answers, strict=True)) / letters
+            sum(edit_distance(wanted, answer) for wanted, answer in zip(texts, answers, strict=True)) / letters
             for texts in (said, said[1:] + said[:1])
         )
         found = {"letter_errors": errors, "errors_elsewhere": elsewhere, "examples": len(rows)}
         if network.space:
             texts, heard = ([_words(one, network.space) for one in many] for many in (said, answers))
-            wrong = sum(_distance(wanted, answer) for wanted, answer in zip(texts, heard, strict=True))
+            wrong = sum(edit_distance(wanted, answer) for wanted, answer in zip(texts, heard, strict=True))
             found["word_errors"] = wrong / max(sum(map(len, texts)), 1)
         return found
 
@@ -198,13 +199,3 @@ def _words(letters: Sequence[int], space: int) -> list[tuple[int, ...]]:
         else:
             words[-1].append(letter)
     return [tuple(word) for word in words if word]
-
-
-def _distance(wanted: Sequence[Any], given: Sequence[Any]) -> int:
-    """Letters (or words) to insert, delete or change."""
-    row = list(range(len(given) + 1))
-    for place, letter in enumerate(wanted, 1):
-        diagonal, row[0] = row[0], place
-        for column, other in enumerate(given, 1):
-            diagonal, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, diagonal + (letter != other))
-    return row[-1]

@@ -1,28 +1,22 @@
 """What holds for every launcher of the table, and for the names that jobs get."""
 
 import dataclasses
-import inspect
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.models.launch import TABLE, Launcher, TrainingJob, command, command_once, name_of
+from sottovoce.models.launch import TABLE, TrainingJob, command, command_once, name_of
 from sottovoce.models.settings import member_class
 from sottovoce.pipelines.training.order import read_launch
 
-METHODS = [name for name, _ in inspect.getmembers(Launcher, inspect.isfunction) if not name.startswith("_")]
 KEYS = st.text(min_size=1, max_size=100)
 
 
 @pytest.mark.parametrize("name", TABLE)
-def test_a_launcher_has_every_method_of_the_protocol_and_settings_that_do_not_change(name):
-    cls = member_class("launch", name)
-    for method in METHODS:
-        expected = list(inspect.signature(getattr(Launcher, method)).parameters)
-        assert list(inspect.signature(getattr(cls, method)).parameters) == expected
-    assert cls.__dataclass_params__.frozen
+def test_settings_of_a_launcher_do_not_change(name):
+    assert member_class("launch", name).__dataclass_params__.frozen
 
 
 @pytest.mark.parametrize("name", TABLE)

@@ -15,7 +15,7 @@ from sottovoce.models.evaluation.voice_row import MeasuredSpeech, VoiceRow
 from sottovoce.models.records import AudioRef, Source, Utterance
 from sottovoce.pipelines.cli import main
 from sottovoce.pipelines.studies.measure_voice import choose, pick
-from sottovoce.pipelines.studies.voice_results import attack_results, worst, worth
+from sottovoce.pipelines.studies.voice_results import attack_results, utility, worst
 
 DEMO = Path(__file__).parents[3] / "examples" / "demo"
 
@@ -48,7 +48,7 @@ def test_the_worst_attacker_is_the_headline_and_ratios_are_taken() -> None:
     results = attack_results(found, ["any"], Design(together=(1, 5), folds=3))
     headline = worst(results, 1)
     assert headline is not None and headline.eer.value == min(r.eer.value for r in results if r.attack.together == 1)
-    figures = worth(found)
+    figures = utility(found)
     assert figures["WER by asr"] == pytest.approx({"before": 0.1, "after": 0.2, "ratio": 2.0})
     assert figures["MOS"]["difference"] == pytest.approx(-0.5)
     assert figures["duration after / before"]["mean"] == pytest.approx(1.1)

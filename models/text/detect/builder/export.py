@@ -87,8 +87,8 @@ class PackedTagger(torch.nn.Module):
         pairs = self.packed[bags].float()
         high = torch.floor(pairs / 16)
         steps = torch.stack([high, pairs - 16 * high], -1).flatten(-2) - 8
-        worth = self.model.weights(bags) * self.scale[bags].float()
-        return self.model.labels_of((steps * worth.unsqueeze(-1)).sum(2))
+        weights = self.model.weights(bags) * self.scale[bags].float()
+        return self.model.labels_of((steps * weights.unsqueeze(-1)).sum(2))
 
 
 def write_gram_settings(out: Path, trained: GramTrained, rows: int, biases: dict[str, float]) -> None:

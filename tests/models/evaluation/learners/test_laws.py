@@ -12,9 +12,10 @@ from spoken_corpus import LETTERS, WORDS, commands, say
 from sottovoce.models.errors import RunError, SettingsError
 from sottovoce.models.evaluation import learners
 from sottovoce.models.evaluation.learners import SpokenExample
-from sottovoce.models.evaluation.metrics.word_errors import WordErrors, edit_distance
+from sottovoce.models.evaluation.metrics.word_errors import WordErrors
 from sottovoce.models.settings import read_spec
 from sottovoce.models.speech.lexicon import Lexicon
+from sottovoce.models.text.edit_distance import edit_distance
 
 SPECS = {"map": "map", "ctc": {"use": "ctc", "steps": 150, "batch": 8, "rate": 5e-3}}
 VOCABULARY = {"map": LETTERS, "ctc": WORDS}  # a ready model needs harder words to make errors at all

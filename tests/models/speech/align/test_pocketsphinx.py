@@ -12,7 +12,8 @@ import pytest
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.evaluation.known_answers.word_times import Known, ProgramMissing, speak_espeak, speak_flite
 from sottovoce.models.records import AudioRef
-from sottovoce.models.speech.align.pocketsphinx import LABELS, Judge, PocketSphinx
+from sottovoce.models.speech.align.phone_judge import LABELS, Judge
+from sottovoce.models.speech.align.pocketsphinx import PocketSphinx
 from sottovoce.models.speech.align.readings import NothingSpoken
 from sottovoce.models.speech.align.refusals import AlignmentFailed, AlignmentMismatch, LanguageNotAligned
 from sottovoce.models.speech.audio import Speech, load, resample

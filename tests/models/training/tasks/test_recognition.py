@@ -19,6 +19,7 @@ from sottovoce.models.training.networks.conv import ConvModel
 from sottovoce.models.training.privacy.accounting import edp_epsilon
 from sottovoce.models.training.privacy.ghost import clip_per_unit
 from sottovoce.models.training.privacy.plan import make_plan
+from sottovoce.models.training.privacy.soundness import PrivacyTerms
 from sottovoce.models.training.tasks.am import Recognition
 from sottovoce.models.training.train_settings import TrainSettings
 from sottovoce.pipelines.cli import main
@@ -141,11 +142,12 @@ def test_the_sound_figure_of_paper_statistics_counts_all_rows_of_the_batch():
         n_micro=2, epochs=2, public_data="public.jsonl", unit="example",
     )  # fmt: skip
     plan = make_plan(settings, 64, 1)
-    shared = {"decay": "none", "tau": 0, "epochs": 2, "n": 64, "batch_size": 8, "n_micro": 2, "microbatch_size": 1,
-              "delta": plan.delta, "adjacency": "replace_one", "sampling": "shuffle", "noise": "sound",
-              "accountant": "gdp"}  # fmt: skip
-    assert plan.claimed().epsilon == pytest.approx(edp_epsilon(z0=4.0, **shared).epsilon)
-    assert plan.sound().epsilon == pytest.approx(edp_epsilon(z0=4.0 / 8, **shared).epsilon)
+    terms = PrivacyTerms(
+        epochs=2, n=64, batch_size=8, n_micro=2, microbatch_size=1, delta=plan.delta, adjacency="replace_one",
+        sampling="shuffle", noise="sound", accountant="gdp",
+    )  # fmt: skip
+    assert plan.claimed().epsilon == pytest.approx(edp_epsilon(terms, 4.0).epsilon)
+    assert plan.sound().epsilon == pytest.approx(edp_epsilon(terms, 4.0 / 8).epsilon)
     assert plan.sound().epsilon > 4 * plan.claimed().epsilon
 
 
