@@ -10,6 +10,7 @@ the commonest value without a look at the gap: that some names are common is not
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,16 +60,26 @@ def _guessed(gaps: Sequence[ReplacedValue]) -> Outcome:
     for fold in (0, 1):
         learned = _Contexts.of(known := [gap for gap in gaps if half[gap.person] != fold])
         model = GapLanguageModel.of(known, learned.values)
-        for place, gap in enumerate(gaps):
-            if half[gap.person] == fold:
-                for name, scores in zip(WAYS, (learned.scores(gap), model.scores(gap)), strict=True):
-                    hits[name][place], ranks[name][place] = _ranked(learned, scores, gap.value)
-                control[place], _ = _ranked(learned, learned.log_counts, gap.value)
+        tried = sorted(
+            (place for place, gap in enumerate(gaps) if half[gap.person] == fold), key=lambda n: _around(gaps[n])
+        )
+        for _, alike in itertools.groupby(tried, key=lambda n: _around(gaps[n])):
+            places = list(alike)
+            by_way = dict(zip(WAYS, (learned.scores(gaps[places[0]]), model.scores(gaps[places[0]])), strict=True))
+            for place in places:
+                for name, scores in by_way.items():
+                    hits[name][place], ranks[name][place] = _ranked(learned, scores, gaps[place].value)
+                control[place], _ = _ranked(learned, learned.log_counts, gaps[place].value)
     best = max(WAYS, key=lambda name: float(hits[name].mean()))
     more = {f"right by {name}": float(found.mean()) for name, found in hits.items()}
     more |= {f"true value among the first {TOP}": float((ranks[best] <= TOP).mean())}
     more |= {"median rank": float(np.median(ranks[best])), "values": float(len({gap.value for gap in gaps}))}
     return Trials(hits[best], control, [gap.person for gap in gaps], more)
+
+
+def _around(gap: ReplacedValue) -> tuple[tuple[str, ...], ...]:
+    """All that a guess depends on."""
+    return gap.before, gap.after, gap.instead
 
 
 @dataclass(frozen=True, repr=False)
