@@ -31,6 +31,7 @@ from sottovoce.models.runs.committed_run import CommittedRun
 from sottovoce.pipelines.audit.officers_page import page, reached
 from sottovoce.pipelines.audit.originals import gaps_of, known_half, not_in, originals_of, slices_of
 from sottovoce.pipelines.audit.people_traits import labelled_traits
+from sottovoce.pipelines.audit.planted import evidence_seal
 from sottovoce.pipelines.audit.released import Sample, sample_of
 from sottovoce.pipelines.audit.voices import voices_of
 from sottovoce.pipelines.local.read_locally import read_utterances
@@ -132,7 +133,7 @@ def gather(request: AuditRequest, folder: RunFolder, run: CommittedRun) -> tuple
     texts = sample.texts()
     sampled = {"people": len(sample.people), "of_people": sample.of_people, "records": len(texts)}
     speech = SPEECH in sinks
-    parts: dict[str, Any] = {"canaries": _canaries(folder, settings.canaries)}
+    parts: dict[str, Any] = {"canaries": _canaries(folder, settings.canaries, request.secret)}
     parts |= {} if speech else {"slices": NO_SPEECH, "voices": NO_SPEECH}
     if request.corpus is not None and request.secret is not None:
         parts |= _with_corpus(request, sample, request.secret, request.corpus, speech)
@@ -174,12 +175,16 @@ def _trainings(config: str, settings: AuditSettings, folder: RunFolder, run: Com
     return measuring_trainings(folder.uri, run.digest, config, settings)
 
 
-def _canaries(folder: RunFolder, asked: int | float) -> Any:
+def _canaries(folder: RunFolder, asked: int | float, secret: Secret | None) -> Any:
     """What became of those that went along counts, also where later nobody asks for any."""
     place = folder.places.canary_evidence
-    if FileSystems.exists(place):
-        return read_json(place)
-    return NEEDS_CANARIES if asked else NotApplicable("none were asked for (audit.canaries: 0)")
+    if not FileSystems.exists(place):
+        return NEEDS_CANARIES if asked else NotApplicable("none were asked for (audit.canaries: 0)")
+    found = read_json(place)
+    seal = found.pop("seal", None)
+    if secret is not None and seal != evidence_seal(secret, folder.name, found):
+        raise RunError(f"{place} is not what the run wrote; put it back from a backup")
+    return found
 
 
 def _auxiliary(source: str, secret: Secret, sample: Sample) -> list[KnownText] | NotMeasurable:

@@ -39,10 +39,10 @@ class SpeakersByVoice:
         if isinstance(voices, NotMeasurable | NotApplicable):
             return {"stt_am": voices}
         tried = {
-            name: max((by_voice(attack) for attack in attacks(recordings, DESIGN)), key=_gain)
+            name: max((by_voice(attack) for attack in attacks(recordings, DESIGN)), key=gain)
             for name, recordings in voices.items()
         }
-        best = max(tried.values(), key=_gain)
+        best = max(tried.values(), key=gain)
         each = {f"right by {name}": float(trials.hits.mean()) for name, trials in tried.items()}
         return {"stt_am": replace(best, more={**best.more, **each})}
 
@@ -53,7 +53,8 @@ class SpeakersByVoice:
         return invented_voices(rng, told=True)
 
 
-def _gain(trials: Trials) -> float:
+def gain(trials: Trials) -> float:
+    """Of several attackers the one with most of it is the headline."""
     return float(trials.hits.mean() - trials.control.mean())
 
 
