@@ -74,8 +74,8 @@ class GapLanguageModel:
 
 
 def _around(gap: ReplacedValue) -> tuple[str, str, str, str]:
-    before, after = (EDGE, EDGE, *gap.before)[-2:], (*gap.after, EDGE, EDGE)[:2]
-    return (*before, *after)
+    (two, one), (first, second) = (EDGE, EDGE, *gap.before)[-2:], (*gap.after, EDGE, EDGE)[:2]
+    return two, one, first, second
 
 
 def _contexts(gap: ReplacedValue) -> tuple[Key, Key, Key, Key, Key]:

@@ -163,8 +163,12 @@ def few(monkeypatch):
     monkeypatch.setattr(by_canaries, "MIN_PEOPLE", 1)
 
 
-SPEAKING = 6
-ALLOWED = {"canary_sound": 0.7, "canaries_joined": 0.7, "canary_voices": 0.8}  # of six people, whose intervals are wide
+SPEAKING = 8  # two of each voice
+ALLOWED = {
+    "canary_sound": 0.7,
+    "canaries_joined": 0.7,
+    "canary_voices": 0.8,
+}  # of eight people, whose intervals are wide
 SPEECH = (
     "--sinks", "stt_am", "--audit", "--set", "slice.min_seconds=2",
     "--set", f"audit={json.dumps({'canaries': SPEAKING, 'unmeasured': 'allow', 'max_risk': ALLOWED})}",
@@ -244,10 +248,11 @@ def test_breaking_a_stage_of_speech_closes_the_gate(tmp_path, only_canaries, sta
 
 
 @pytest.mark.long
-def test_what_a_broken_mask_leaves_is_refused_where_somebody_listens_and_is_no_pass(tmp_path, only_canaries):
+def test_who_listens_behind_a_broken_mask_refuses_some_and_the_gate_is_closed_by_the_others(tmp_path, only_canaries):
     with weakened("mask", {MASK: nothing_masked}):
-        run = run_of(tmp_path, demo_records(3), *SPEECH, *FAST, "--set", "audit.unmeasured=refuse")
-    assert rate(run, "canary_sound (stt_am)") is None and "canary_sound (stt_am)" in reasons(run)
+        run = run_of(tmp_path, demo_records(3), *SPEECH, *FAST)
+    evidence = json.loads((private_of(run) / "canaries.json").read_text())
+    assert len(evidence["sound"]) < SPEAKING and "canary_sound (stt_am)" in reasons(run)
 
 
 def verdict(attack, **evidence) -> str:
