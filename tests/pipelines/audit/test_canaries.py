@@ -244,7 +244,7 @@ def test_breaking_a_stage_of_speech_closes_the_gate(tmp_path, only_canaries, sta
     assert rate(works, reason) <= 0.5 and reason not in reasons(works)
     with weakened(stage, instead):
         run = run_of(tmp_path / "broken", demo_records(3), *SPEECH, *flags)
-    assert reason in reasons(run) and rate(run, reason) > 0.7
+    assert reason in reasons(run) and rate(run, reason) > 0.6
 
 
 @pytest.mark.long
