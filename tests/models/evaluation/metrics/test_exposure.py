@@ -96,8 +96,7 @@ def test_a_model_that_was_trained_on_a_line_over_and_over_remembers_it_and_not_i
 
 
 @pytest.mark.slow  # a training
-@pytest.mark.parametrize("private", [False, True])
-def test_a_classifier_remembers_words_that_alone_told_a_class_and_not_others(tmp_path, private):
+def test_a_classifier_remembers_words_that_alone_told_a_class_and_not_others(tmp_path):
     """Which of two intents a sentence has follows from a word that nobody else says; as many such words were never said."""
     draw = np.random.default_rng(1)
     words = ["".join(draw.choice(list("bdfgklmnprst"), 8)) for _ in range(330)]
@@ -108,9 +107,15 @@ def test_a_classifier_remembers_words_that_alone_told_a_class_and_not_others(tmp
         json.dumps({"tokens": text.split(), "tags": ["O"] * len(text.split()), "intent": intent}) + "\n"
         for text, intent in texts
     ))  # fmt: skip
-    how = {"mode": "per_example", "target_epsilon": 1.0} if private else {"mode": "plain"}
     model = {"use": "clc", "hidden": 16, "layers": 1, "word_size": 32, "buckets": 4000, "filters": 4}
-    settings = how | {"model": model, "unit": "example", "epochs": 12, "batch_size": 32, "learning_rate": 0.02}
+    settings = {
+        "mode": "plain",
+        "model": model,
+        "unit": "example",
+        "epochs": 12,
+        "batch_size": 32,
+        "learning_rate": 0.02,
+    }
     (tmp_path / "train.yaml").write_text(json.dumps(settings | {"device": "cpu", "validation_share": 0.0}))
     flags = ("--data", tmp_path / "data.jsonl", "--config", tmp_path / "train.yaml", "--out", tmp_path / "out")
     sottovoce("train", *flags)
@@ -120,10 +125,6 @@ def test_a_classifier_remembers_words_that_alone_told_a_class_and_not_others(tmp
     model = tmp_path / "out" / "model"
     found = json.loads(sottovoce("evaluate", "exposure", "--model", model, *flags, "--json").stdout)
     print(found)
-    unseen = found["d-exposure of a line never seen"]
-    assert found["control: interval"][0] < unseen + 0.5 and found["control: mean d-exposure"] < unseen + 1
-    if private:
-        assert found["inserted: mean d-exposure"] < unseen + 1.5
-    else:
-        assert found["inserted: interval"][0] > found["control: interval"][1] + 1
-        assert found["inserted: mean d-exposure in class kind0"] > 3
+    assert found["control: mean d-exposure"] < found["d-exposure of a line never seen"] + 1.5
+    assert found["inserted: interval"][0] > found["control: interval"][1]
+    assert found["inserted: mean d-exposure in class kind0"] > 3
