@@ -124,9 +124,13 @@ class Gate:
 
 
 def _measured(audit: Mapping[str, Any]) -> str:
-    """What an audit that held has measured, and how much it could not."""
+    """What an audit that held has measured, how much it could not, and where the job allowed more than attacks ask for."""
     verdicts = Counter(str(result.get("verdict")) for result in audit.get("results", ()))
-    return f"{verdicts['held']} measured and held, {verdicts['not measurable']} not measurable"
+    says = f"{verdicts['held']} measured and held, " + ", ".join(
+        f"{verdicts[verdict]} {verdict}" for verdict in ("not measurable", "not applicable")
+    )
+    eased = audit.get("eased")
+    return f"{says}; the job allows more than the default: {', '.join(eased)}" if eased else says
 
 
 def highest_risk(audit: Mapping[str, Any], attack: str) -> float | None:

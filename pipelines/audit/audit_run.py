@@ -17,9 +17,9 @@ from typing import Any
 import yaml
 from apache_beam.io.filesystems import FileSystems
 
-from sottovoce.models.errors import RunError
+from sottovoce.models.errors import RunError, SettingsError
 from sottovoce.models.evaluation.audit.audit_settings import AuditSettings
-from sottovoce.models.evaluation.audit.judge import attacked, audit_seal, reasons_not_held
+from sottovoce.models.evaluation.audit.judge import attacked, audit_seal, eased_by_the_job, reasons_not_held
 from sottovoce.models.evaluation.audit.material import NEEDS_CANARIES, KnownText, Material
 from sottovoce.models.evaluation.audit.readers import at_hand
 from sottovoce.models.evaluation.audit.trials import NotApplicable, NotMeasurable
@@ -28,9 +28,10 @@ from sottovoce.models.ledger.book import from_json
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Utterance
 from sottovoce.models.runs.committed_run import CommittedRun
-from sottovoce.pipelines.audit.officers_page import page
-from sottovoce.pipelines.audit.originals import gaps_of, known_half, names_people, not_in, originals_of, slices_of
+from sottovoce.pipelines.audit.officers_page import page, reached
+from sottovoce.pipelines.audit.originals import gaps_of, known_half, not_in, originals_of, slices_of
 from sottovoce.pipelines.audit.people_traits import labelled_traits
+from sottovoce.pipelines.audit.planted import evidence_seal
 from sottovoce.pipelines.audit.released import Sample, sample_of
 from sottovoce.pipelines.audit.voices import voices_of
 from sottovoce.pipelines.local.read_locally import read_utterances
@@ -46,9 +47,10 @@ SPEECH = "stt_am"
 NO_INDEX = NotMeasurable("the index of the run, to know what belongs together (forget: on)")
 NO_SPEECH = NotApplicable("the run releases no speech")
 OWNED_BY_NOBODY = NotApplicable("the records of the run belong to nobody: what bounds them stands in the ledger")
-# What the attacker's own copy of the chain, and the reading of the corpus, take from the job that the run was made by.
-OF_THE_RUN = ("audit", "align", "voice", "mask", "relisten", "replace", "slice", "audio")
+# The attacker's own copy of the chain is that of the run: an audit that changed voices in another way would attack another run.
+OF_THE_RUN = ("align", "voice", "mask", "relisten", "replace", "slice", "audio")
 OF_READING = ("format", "columns", "language")
+OF_AN_AUDIT = ("audit", "input")  # what a job file and --set say of one
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,7 @@ def audit(request: AuditRequest, folder: RunFolder, told: Callable[[str], None] 
         "reasons": reasons,
         "results": results,
         "calibration": fitness,
+        "eased": eased_by_the_job(results),
         "seconds": round(time.monotonic() - began, 1),
     } | others
     content["seal"] = audit_seal(request.secret, content) if request.secret else None
@@ -130,7 +133,7 @@ def gather(request: AuditRequest, folder: RunFolder, run: CommittedRun) -> tuple
     texts = sample.texts()
     sampled = {"people": len(sample.people), "of_people": sample.of_people, "records": len(texts)}
     speech = SPEECH in sinks
-    parts: dict[str, Any] = {"canaries": _canaries(folder, settings.canaries)}
+    parts: dict[str, Any] = {"canaries": _canaries(folder, settings.canaries, request.secret)}
     parts |= {} if speech else {"slices": NO_SPEECH, "voices": NO_SPEECH}
     if request.corpus is not None and request.secret is not None:
         parts |= _with_corpus(request, sample, request.secret, request.corpus, speech)
@@ -142,11 +145,10 @@ def gather(request: AuditRequest, folder: RunFolder, run: CommittedRun) -> tuple
 def _with_corpus(request: AuditRequest, sample: Sample, secret: Secret, corpus: str, speech: bool) -> dict[str, Any]:
     job = request.job
     reading = job.sections["input"]
-    utterances = [u for u in read_utterances(corpus, reading.format, reading.naming) if isinstance(u, Utterance)]
-    originals = originals_of(utterances, secret, sample.people)
+    read = read_utterances(corpus, reading.format, reading.naming)
+    originals, named = originals_of(read, secret, sample.people)
     if not originals:
         raise RunError(f"{corpus}: nobody in it is in the run; give the corpus and the secret that the run was made of")
-    named = names_people(utterances)
     if missing := not_in(originals, sample, secret):
         partly = NotMeasurable(f"the whole corpus of the run: {missing} sampled dialogues are not in what was given")
         return dict.fromkeys(
@@ -173,17 +175,25 @@ def _trainings(config: str, settings: AuditSettings, folder: RunFolder, run: Com
     return measuring_trainings(folder.uri, run.digest, config, settings)
 
 
-def _canaries(folder: RunFolder, asked: int | float) -> Any:
-    if not asked:
-        return NotApplicable("none were asked for (audit.canaries: 0)")
+def _canaries(folder: RunFolder, asked: int | float, secret: Secret | None) -> Any:
+    """What became of those that went along counts, also where later nobody asks for any."""
     place = folder.places.canary_evidence
-    return read_json(place) if FileSystems.exists(place) else NEEDS_CANARIES
+    if not FileSystems.exists(place):
+        return NEEDS_CANARIES if asked else NotApplicable("none were asked for (audit.canaries: 0)")
+    found = read_json(place)
+    seal = found.pop("seal", None)
+    if secret is not None and seal != evidence_seal(secret, folder.name, found):
+        raise RunError(f"{place} is not what the run wrote; put it back from a backup")
+    return found
 
 
-def _auxiliary(source: str, secret: Secret, sample: Sample) -> list[KnownText]:
+def _auxiliary(source: str, secret: Secret, sample: Sample) -> list[KnownText] | NotMeasurable:
     found = [u for u in read_utterances(source) if isinstance(u, Utterance) and u.speaker_id is not None]
     known = [KnownText(speaker_token(secret, str(u.speaker_id)), u.text) for u in found]
-    return [text for text in known if text.person in sample.people]
+    own = [text for text in known if text.person in sample.people]
+    return own or NotMeasurable(
+        "people of the run in what is known from elsewhere (--auxiliary); nobody there is in it"
+    )
 
 
 def _belongs_to_nobody(run: CommittedRun) -> bool:
@@ -192,14 +202,19 @@ def _belongs_to_nobody(run: CommittedRun) -> bool:
 
 
 def job_of_run(run_uri: str, config: str | None, assignments: list[str]) -> JobFile:
-    """The job that says how to audit: the one that is given, else the one that the run was made by, as far as it is
-    published."""
-    if config is not None:
-        return read_job(config, assignments)
+    """How to audit says the job that is given, else the one that the run was made by, as far as it is published; how the run
+    was made says the run alone."""
+    names = [assignment.partition("=")[0].partition(".")[0] for assignment in assignments]
+    if foreign := [name for name in names if name not in OF_AN_AUDIT]:
+        raise SettingsError(
+            [f"--set {name}: the run is made already; allowed: {', '.join(OF_AN_AUDIT)}" for name in foreign]
+        )
     published: dict[str, Any] = yaml.safe_load(open_committed(run_uri).read("config.yaml"))
     given = {name: published[name] for name in OF_THE_RUN if name in published}
-    given["input"] = {name: value for name, value in (published.get("input") or {}).items() if name in OF_READING}
-    return read_job(None, assignments, given)
+    if config is None:
+        given["audit"] = published.get("audit") or {}
+        given["input"] = {name: value for name, value in (published.get("input") or {}).items() if name in OF_READING}
+    return read_job(config, assignments, given)
 
 
 def lines(content: dict[str, Any]) -> Iterator[str]:
@@ -222,9 +237,11 @@ def lines(content: dict[str, Any]) -> Iterator[str]:
         else:
             yield f"{row['attack']:<23} {row['where']:<10} {row['verdict']}: {row['why']}"
     for row in content["calibration"]:
-        nothing, everything = row["risk_where_nothing_leaks"], row["risk_where_all_leaks"]
+        nothing, everything = (reached(row[f"risk_where_{what}"]) for what in ("nothing_leaks", "all_leaks"))
         fit = "is fit" if row["fit"] else "IS NOT FIT"
-        yield f"the attacker {fit}: {row['attack']:<23} {nothing:>6.3f} where nothing leaks, {everything:.3f} where all does"
+        yield f"the attacker {fit}: {row['attack']:<23} {nothing:>6} where nothing leaks, {everything} where all does"
+    if content["eased"]:
+        yield f"the job allows more than the default: {', '.join(content['eased'])}"
     if content["held"]:
         yield "held"
     else:

@@ -47,6 +47,7 @@ def audit_schema() -> dict[str, Any]:
             "items": _object(result, ("attack", "criterion", "where", "verdict", "allowed")),
         },
         "calibration": {"type": "array", "items": _object(calibration)},
+        "eased": {"type": "array", "items": TEXT},
         "seconds": NUMBER,
         "seal": {"type": ["string", "null"]},
         "others": {"type": "object", "additionalProperties": estimate},

@@ -22,24 +22,23 @@ from sottovoce.models.settings import resolve
 NOT_MEASURED = "not measured"
 CRITERIA = ("singling out", "linkability", "inference")
 TRUST = "central: whoever holds the secret and the administrators of the workers see raw records; recipients of the run do not"
-SEARCHED = "looked for by the detector and replaced"
 # Identifier of the safe harbour -> (types of spans that are looked for, type of the canaries that were planted).
-IDENTIFIERS: dict[str, tuple[str, str | None]] = {
-    "names": ("PER", "PERSON"),
-    "geographic subdivisions smaller than a state": ("LOC, ADDRESS", "PLACE"),
-    "dates (except year) and ages over 89": ("DATE, AGE", None),
-    "telephone numbers": ("PHONE", "PHONE"),
-    "fax numbers": ("PHONE", "PHONE"),
-    "electronic mail addresses": ("EMAIL", "EMAIL"),
-    "social security numbers": ("CODE", None),
-    "medical record numbers": ("CODE", None),
-    "health plan beneficiary numbers": ("CODE", None),
-    "account numbers": ("CARD, IBAN, CODE", None),
-    "certificate and licence numbers": ("CODE", None),
-    "vehicle identifiers and licence plates": ("CODE", None),
-    "device identifiers and serial numbers": ("CODE", None),
-    "web URLs": ("URL", None),
-    "IP addresses": ("URL, CODE", None),
+IDENTIFIERS: dict[str, tuple[tuple[str, ...], str | None]] = {
+    "names": (("PER",), "PERSON"),
+    "geographic subdivisions smaller than a state": (("LOC",), "PLACE"),
+    "dates (except year) and ages over 89": (("DATE",), "DATE"),
+    "telephone numbers": (("PHONE",), "PHONE"),
+    "fax numbers": (("PHONE",), "PHONE"),
+    "electronic mail addresses": (("EMAIL",), "EMAIL"),
+    "social security numbers": (("ID", "CODE"), "ID"),
+    "medical record numbers": (("ID", "CODE"), None),
+    "health plan beneficiary numbers": (("ID", "CODE"), None),
+    "account numbers": (("CARD", "IBAN", "CODE"), None),
+    "certificate and licence numbers": (("ID", "CODE"), None),
+    "vehicle identifiers and licence plates": (("CODE",), None),
+    "device identifiers and serial numbers": (("CODE",), None),
+    "web URLs": (("URL",), None),
+    "IP addresses": (("URL", "CODE"), None),
 }
 
 
@@ -58,7 +57,13 @@ def page(audit: Mapping[str, Any], ledger: Mapping[str, Any]) -> str:
         not_protected=ledger["not_protected"],
         models=audit.get("others", {}) | _of_a_model(audit),
         attackers={name: str(resolve(row).says) for name, row in TABLE.items()},
+        reached=reached,
     )
+
+
+def reached(risk: float | None) -> str:
+    """Of a calibration, which may have given none."""
+    return NOT_MEASURED if risk is None else f"{risk:.3f}"
 
 
 def _cells(row: Mapping[str, Any]) -> dict[str, str]:
@@ -89,12 +94,13 @@ def _identifiers(audit: Mapping[str, Any], ledger: Mapping[str, Any]) -> list[tu
     found = read[0].get("more", {}) if read else {}
     voices = [row["mechanism"] for row in ledger["mechanisms"] if row["stage"] == "voice"]
     replaced = [row["mechanism"] for row in ledger["mechanisms"] if row["stage"] in ("replace", "rewrite")]
+    detectors, looked_for = _detection(ledger)
     rows = []
     for name, (types, canary) in IDENTIFIERS.items():
         recall, count = found.get(f"recall of {canary}"), found.get(f"n of {canary}")
-        done = (
-            f"{SEARCHED} by {', '.join(replaced)} ({types})" if replaced else f"looked for ({types}); masked in speech"
-        )
+        kinds = ", ".join(kind for kind in types if looked_for is None or kind in looked_for)
+        done = f"looked for by {detectors} ({kinds}), " if kinds else f"not looked for by {detectors}"
+        done += (f"replaced by {', '.join(replaced)}" if replaced else "masked in speech") if kinds else ""
         measured = NOT_MEASURED if recall is None else f"{recall:.3f}"
         rows.append((name, done, measured, NOT_MEASURED if count is None else f"{count:.0f}"))
     voice = f"the voice is changed by {', '.join(voices)}" if voices else "the run releases no speech"
@@ -107,6 +113,17 @@ def _identifiers(audit: Mapping[str, Any], ledger: Mapping[str, Any]) -> list[tu
     other = "nothing: what no detector marks is released as it was said"
     rows.append(("any other unique number, characteristic or code", other, "see singling out", "see singling out"))
     return rows
+
+
+def _detection(ledger: Mapping[str, Any]) -> tuple[str, set[str] | None]:
+    """(the detectors by name, the types that they were told to find; None where a model knows them)."""
+    rows = [r for r in ledger["mechanisms"] if r["stage"] == "detect" and "sensitive_slots" not in r["parameters"]]
+    members = [own for row in rows for own in row["parameters"].get("detectors", {"": row["parameters"]}).values()]
+    stated = [own.get("types") for own in members]
+    names = ", ".join(row["mechanism"] for row in rows) or "nobody"
+    if None in stated:
+        return names, None
+    return names, {kind for types in stated for kind in (types.values() if isinstance(types, Mapping) else types)}
 
 
 def _guarantees(ledger: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -10,7 +10,7 @@ import difflib
 import functools
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from sottovoce.models.evaluation.attacks.slice_linkage import TracedSlice
@@ -41,14 +41,17 @@ def _whose(secret: Secret, utterance: Utterance) -> Part:
     return _part(secret, utterance.speaker_id, utterance.dialogue_id)
 
 
-def originals_of(utterances: Iterable[Any], secret: Secret, people: frozenset[str]) -> Originals:
+def originals_of(utterances: Iterable[Any], secret: Secret, people: frozenset[str]) -> tuple[Originals, bool]:
+    """(what these people said, whether the corpus says who speaks). Of a large corpus nothing else is kept."""
     found: Originals = {}
+    named = False
     for utterance in utterances:
         if isinstance(utterance, Utterance):
+            named = named or utterance.speaker_id is not None
             person = _whose(secret, utterance).speaker
             if person in people:
                 found.setdefault(person, []).append(utterance)
-    return found
+    return found, named
 
 
 def not_in(originals: Originals, sample: Sample, secret: Secret) -> int:
@@ -135,7 +138,3 @@ def slices_by_utterance(
 
 def heard(row: Mapping[str, Any]) -> audio.Speech:
     return audio.load(AudioRef("slice.flac"), lambda _: io.BytesIO(row["audio"]["bytes"]))
-
-
-def names_people(utterances: Sequence[Utterance]) -> bool:
-    return any(utterance.speaker_id is not None for utterance in utterances)

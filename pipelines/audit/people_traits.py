@@ -8,6 +8,7 @@ from pathlib import Path
 from sottovoce.models.errors import CorpusError
 from sottovoce.models.evaluation.audit.material import NO_TRAITS, KnownText, Missing, Traits
 from sottovoce.models.evaluation.audit.traits import traits_of
+from sottovoce.models.evaluation.audit.trials import NotMeasurable
 from sottovoce.models.forget.whose import part_of_utterance, speaker_token
 from sottovoce.models.randomness import Secret
 from sottovoce.pipelines.audit.originals import Originals
@@ -19,7 +20,10 @@ def labelled_traits(originals: Originals, secret: Secret, table: str | None = No
     utterances = [utterance for own in originals.values() for utterance in own]
     labels = [(part_of_utterance(secret, u).speaker, {"gender": u.gender}) for u in utterances if u.gender]
     if table is not None:
-        labels += [(person, own) for person, own in _read(table, secret) if person in originals]
+        told = [(person, own) for person, own in _read(table, secret) if person in originals]
+        if not told:
+            return NotMeasurable("people of the run in the table of traits (--traits); nobody there is in it")
+        labels += told
     found = traits_of(labels)
     if not found:
         return NO_TRAITS

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
 import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,6 +25,7 @@ from sottovoce.models.evaluation.audit.canaries import FIRST, Canary, invent, wo
 from sottovoce.models.evaluation.audit.ear import Ear
 from sottovoce.models.evaluation.audit.masked_names import longest_silence
 from sottovoce.models.evaluation.known_answers.word_times import FLITE_VOICES, flite_speech
+from sottovoce.models.randomness import Secret
 from sottovoce.models.records import AudioRef, Utterance
 from sottovoce.models.speech import audio
 from sottovoce.models.speech.audio import Speech
@@ -117,7 +119,12 @@ def keep_evidence(job: Job, people: int) -> None:
         found = evidence(job, invented(job, people), rows)
     except Exception as error:  # noqa: BLE001
         found = {"failed": told_by_place(error)}
-    write_json(job.places.canary_evidence, found)
+    write_json(job.places.canary_evidence, found | {"seal": evidence_seal(job.secret, job.places.name, found)})
+
+
+def evidence_seal(secret: Secret, run: str, found: Mapping[str, Any]) -> str:
+    """Evidence is believed of the run that it was gathered in, as it was gathered."""
+    return secret.token("canaries", run, json.dumps(found, sort_keys=True))
 
 
 def evidence(job: Job, canaries: Sequence[Canary], rows: Rows) -> dict[str, Any]:

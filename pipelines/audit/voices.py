@@ -19,7 +19,7 @@ from sottovoce.models.evaluation.audit.material import Missing
 from sottovoce.models.evaluation.audit.trials import MIN_PEOPLE, NotMeasurable
 from sottovoce.models.randomness import Secret, fresh_secret
 from sottovoce.models.records import Utterance
-from sottovoce.models.settings import Spec
+from sottovoce.models.settings import read_spec
 from sottovoce.models.speech.audio import Speech
 from sottovoce.models.speech.audio_roots import AudioRoots
 from sottovoce.models.speech.spoken import Spoken
@@ -94,7 +94,7 @@ def people_of(sample: Sample, originals: Originals, secret: Secret) -> list[Pers
 def _encoders(names: Sequence[str]) -> dict[str, Any]:
     encoders = {}
     for name in names:
-        encoder = Spec("speakers", name).make()
+        encoder = read_spec("speakers", name).make()
         try:
             encoder.setup()
         except RunError:  # its package is not installed

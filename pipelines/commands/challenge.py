@@ -32,7 +32,6 @@ def run(args: argparse.Namespace) -> int:
 
     import_beam_alone("direct", args.config, sys.argv)
 
-    from sottovoce.models.records import Utterance
     from sottovoce.pipelines.audit.audit_run import job_of_run
     from sottovoce.pipelines.audit.challenge import write_challenge
     from sottovoce.pipelines.audit.originals import originals_of
@@ -53,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     if sample is None:
         raise RunError(f"{folder.uri}: keeps no index (forget: off): which slice is whose is not known")
     found = read_utterances(args.input, reading.format, reading.naming)
-    originals = originals_of((u for u in found if isinstance(u, Utterance)), secret, sample.people)
+    originals, _ = originals_of(found, secret, sample.people)
     roots = open_corpus(args.input, reading.format, reading.naming).audio_roots(reading.audio_roots)
     people = people_of(sample, originals, secret)
     key = write_challenge(people, LoadAudio(roots, job.sections["audio"]), secret, committed.run_id, args.out)

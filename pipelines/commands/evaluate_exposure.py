@@ -1,4 +1,4 @@
-"""`sottovoce evaluate exposure`: what a language model remembers of lines that it was trained on."""
+"""`sottovoce evaluate exposure`: what a model remembers of lines that it was trained on."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ EXAMPLES = """\
 
 A line a text. `--inserted` were in the training data; `--candidates` are lines of the same form that could have been there in
 their place, and were not; `--control` are such lines that are measured like the inserted ones. Exposure is in bits, 0 to log2 of
-the number of candidates and the line itself; a line that was never seen has about 1.44 on average.
+the number of candidates and the line itself; a line that was never seen has about 1.44 on average. Of a model of task slu it is
+d-exposure: the mean over classes of the exposure among the candidates that the model puts into the class.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", metavar="DIR", help="the folder `model` that a training of task lm has left")
+    parser.add_argument("--model", metavar="DIR", help="the folder `model` that a training of task lm or slu has left")
     parser.add_argument("--inserted", metavar="FILE", help="lines that it was trained on")
     parser.add_argument("--candidates", metavar="FILE", help="lines of the same form that it was not trained on")
     parser.add_argument("--control", metavar="FILE", help="lines that it was not trained on, to compare with")
@@ -75,45 +76,61 @@ def _compared(args: argparse.Namespace) -> int:
 
 
 def _measured(args: argparse.Namespace) -> dict[str, Any]:
-    from sottovoce.models.evaluation.metrics.exposure import null_mean
+    """Of a language model exposure; of a classifier d-exposure, the candidates being taken into the classes that it names."""
+    from sottovoce.models.evaluation.metrics.exposure import d_exposure, exposure, null_mean
     from sottovoce.models.training.loop.export import load_trained
 
     model = load_trained(Path(args.model))
-    candidates = _costs(model, _lines(args.candidates, "--candidates"), "--candidates")
-    out: dict[str, Any] = {
-        "candidates": len(candidates),
-        "exposure of a line never seen": null_mean(len(candidates) + 1),
-    }
+    candidates = _scored(model, args.candidates, "--candidates")
+    classes: dict[str | None, list[float]] = {}
+    for named, score in candidates:
+        classes.setdefault(named, []).append(score)
+    costs = [-score for _, score in candidates]
+    out: dict[str, Any] = {"candidates": len(candidates)}
+    if None in classes:
+        out["exposure of a line never seen"] = null_mean(len(candidates) + 1)
+    else:
+        unseen = [null_mean(len(own) + 1) for own in classes.values()]
+        out |= {"classes": len(classes), "d-exposure of a line never seen": sum(unseen) / len(unseen)}
     for name, path in (("inserted", args.inserted), ("control", args.control)):
         if path:
-            out |= _summary(name, _costs(model, _lines(path, f"--{name}"), f"--{name}"), candidates)
+            scores = [score for _, score in _scored(model, path, f"--{name}")]
+            if None in classes:
+                out |= _summary(name, "exposure", [exposure(-score, costs) for score in scores])
+            else:
+                out |= _summary(name, "d-exposure", [d_exposure(score, list(classes.values())) for score in scores])
+                for of, own in sorted(classes.items()):
+                    each = [d_exposure(score, [own]) for score in scores]
+                    out[f"{name}: mean d-exposure in class {of}"] = sum(each) / len(each)
+            tied = sum(-score in costs for score in scores) / len(scores)
+            out[f"{name}: lines that the model cannot tell from a candidate"] = tied
     return out
 
 
-def _summary(name: str, costs: list[float], candidates: list[float]) -> dict[str, Any]:
+def _summary(name: str, what: str, each: list[float]) -> dict[str, Any]:
     """Over the lines: mean with an interval drawn over lines, and the most."""
     from sottovoce.models.evaluation.metrics.estimate import mean_of
-    from sottovoce.models.evaluation.metrics.exposure import exposure
 
-    bits = [exposure(cost, candidates) for cost in costs]
-    mean = mean_of(bits)
-    tied = sum(cost in candidates for cost in costs) / len(costs)
+    mean = mean_of(each)
     return {
-        f"{name}: lines": len(bits),
-        f"{name}: mean exposure": mean.value,
+        f"{name}: lines": len(each),
+        f"{name}: mean {what}": mean.value,
         f"{name}: interval": [mean.low, mean.high],
-        f"{name}: highest exposure": max(bits),
-        f"{name}: lines that the model cannot tell from a candidate": tied,
+        f"{name}: highest {what}": max(each),
     }
 
 
-def _costs(model: Any, lines: list[str], flag: str) -> list[float]:
-    found = [answer.get("log_probability") for answer in model.answers(iter(lines))]
-    if any(cost is None for cost in found):
+def _scored(model: Any, path: str, flag: str) -> list[tuple[str | None, float]]:
+    """(class that the model names, how sure it is of it) for each line; None where the model gives lines a probability."""
+    found = [
+        (answer.get("intent"), answer.get("log_odds", answer.get("log_probability")))
+        for answer in model.answers(iter(_lines(path, flag)))
+    ]
+    if any(score is None for _, score in found):
         raise SettingsError(
-            [f"{flag}: the model gives some line no probability; expected a model of task lm, and no empty line"]
+            [f"{flag}: the model gives some line no score; expected a model of task lm or slu, and no empty line"]
         )
-    return [-float(cost) for cost in found]
+    return [(named, float(score)) for named, score in found]
 
 
 def _lines(path: str, flag: str) -> list[str]:

@@ -27,6 +27,8 @@ from sottovoce.models.evaluation.audit.material import Material
 from sottovoce.models.evaluation.audit.trials import NotMeasurable, Trials
 from sottovoce.models.ledger.gate import Gate
 from sottovoce.models.randomness import Secret
+from sottovoce.pipelines.audit.audit_run import lines
+from sottovoce.pipelines.audit.officers_page import page
 from sottovoce.pipelines.sanitize.run_files import open_committed
 from sottovoce.pipelines.sanitize.run_folder import open_run
 from sottovoce.pipelines.training.start_training import GateClosed, read_audit
@@ -169,11 +171,16 @@ def raising(material):
 
 
 NAN = Trials(np.full(60, math.nan), np.zeros(60), [f"p{n}" for n in range(60)])
+NOBODY = Trials(np.zeros(0), np.zeros(0), [])
 
 
 @pytest.mark.parametrize(
-    "outcomes", [raising, at_chance, lambda material: {}, lambda material: {"all sinks": NAN}, lambda material: None]
-)
+    "outcomes",
+    [
+        raising, at_chance, lambda material: {}, lambda material: [], lambda material: None,
+        lambda material: {"all sinks": NAN}, lambda material: {"all sinks": NOBODY},
+    ],
+)  # fmt: skip
 def test_a_broken_attack_program_is_a_failed_audit_whatever_the_job_says(monkeypatch, outcomes):
     monkeypatch.setattr(judge, "TABLE", {"speakers_by_words": "x"})
     monkeypatch.setattr(judge, "resolve", lambda row: Broken(outcomes))
@@ -181,6 +188,39 @@ def test_a_broken_attack_program_is_a_failed_audit_whatever_the_job_says(monkeyp
     results, _ = judge.attacked(leaks, AuditSettings(unmeasured="allow"))
     assert [row["verdict"] for row in results] == ["failed"]
     assert judge.reasons_not_held(results, "allow")
+
+
+@pytest.mark.parametrize("guesses", [NAN, NOBODY])
+def test_what_a_fit_attacker_found_and_is_no_number_is_a_failed_audit(monkeypatch, guesses):
+    monkeypatch.setattr(judge, "calibrated", lambda name, attack: {"attack": name, "fit": True})
+    monkeypatch.setattr(judge, "TABLE", {"speakers_by_words": "x"})
+    monkeypatch.setattr(judge, "resolve", lambda row: Broken(lambda material: {"all sinks": guesses}))
+    results, _ = judge.attacked(invented_release(np.random.default_rng(0), "person"), AuditSettings(unmeasured="allow"))
+    assert [row["verdict"] for row in results] == ["failed"]
+
+
+def test_an_attacker_whose_calibration_gives_no_figure_is_told_as_such(tmp_path, monkeypatch):
+    """It fails the audit, and does not break the page and the lines that say so."""
+    content = held_audit() | {"run_id": "run-1", "commit": "0" * 64, "created": "2026", "held": False, "reasons": ["x"]}
+    content |= {"sampled": {"people": 1, "of_people": 1, "records": 1}}
+    content["results"] = []
+    content["calibration"][0] |= {"risk_where_all_leaks": None, "fit": False}
+    run = make_run(tmp_path / "out" / "run-1")
+    assert "not measured" in page(content, json.loads((run / "ledger.json").read_text()))
+    assert any("IS NOT FIT" in line and "not measured where all does" in line for line in lines(content))
+
+
+def test_thresholds_above_the_default_open_the_gate_and_are_told_there(tmp_path):
+    """Whoever allows everything may train; nobody is told that the run held without being told by what."""
+    run = held(make_run(tmp_path / "out" / "run-1"))
+    content = json.loads((private_of(run) / "audit.json").read_text())
+    content["results"][3] |= {"allowed": 1.0, "risk": FELL}
+    assert not attack(written(run, content)), "and an audit that does not say so is none"
+    content["eased"] = judge.eased_by_the_job(content["results"])
+    committed = open_committed(str(written(run, content)))
+    checks = at_the_gate(committed, Gate(), read_audit(open_run(str(run)), committed.digest), True, "slu")
+    (said,) = [check.says for check in checks if check.name == "audit"]
+    assert "the job allows more than the default: " in said and f"{list(TABLE)[3]} 1 (default 0.2)" in said
 
 
 @pytest.mark.parametrize(
@@ -192,6 +232,8 @@ def test_a_broken_attack_program_is_a_failed_audit_whatever_the_job_says(monkeyp
         {"canaries": math.nan},
         {"records": 0},
         {"readers": ("stylometry",)},  # none that the attackers are calibrated by
+        {"encoders": ("campplus",)},  # which the voices were built with
+        {"encoders": ("none",)},
     ],
 )
 def test_thresholds_that_are_none_are_refused(settings):

@@ -7,7 +7,9 @@ from typing import Literal
 
 from sottovoce.models.evaluation.audit import TABLE
 from sottovoce.models.evaluation.audit.readers import TABLE as READERS
-from sottovoce.models.settings import require, resolve
+from sottovoce.models.settings import require, resolve, table
+
+OF_THE_VOICES = "campplus"  # the pools of the voices were built with it: it would listen for what it was told to hide
 
 
 @dataclass(frozen=True)
@@ -35,10 +37,13 @@ class AuditSettings:
     def __post_init__(self) -> None:
         unknown = [name for name in self.max_risk if name not in TABLE]
         illiterate = [name for name in self.readers if name not in READERS]
+        listeners = [name for name in table("speakers") if name != OF_THE_VOICES]
+        deaf = [name for name in self.encoders if name.partition(":")[0] not in listeners]
         require(
             (not unknown, f"max_risk: {', '.join(unknown)}: no such attack; allowed: {', '.join(TABLE)}"),
             (not illiterate, f"readers: {', '.join(illiterate)}: not known; allowed: {', '.join(READERS)}"),
             ("tfidf" in self.readers, "readers: tfidf must be among them: the attackers are calibrated by it"),
+            (not deaf, f"encoders: {', '.join(deaf)}: not to attack with; allowed: {', '.join(listeners)}"),
             (all(0 <= risk <= 1 for risk in self.max_risk.values()), "max_risk: must lie in [0, 1]"),
             (
                 self.canaries >= 0 and (isinstance(self.canaries, int) or self.canaries <= 1),

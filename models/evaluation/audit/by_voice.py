@@ -10,6 +10,7 @@ was built or chosen with is none to attack with: it would hear what it was told 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -37,14 +38,24 @@ class SpeakersByVoice:
         voices = enough_voices(material)
         if isinstance(voices, NotMeasurable | NotApplicable):
             return {"stt_am": voices}
-        tried = [by_voice(attack) for recordings in voices.values() for attack in attacks(recordings, DESIGN)]
-        return {"stt_am": max(tried, key=lambda trials: float(trials.hits.mean() - trials.control.mean()))}
+        tried = {
+            name: max((by_voice(attack) for attack in attacks(recordings, DESIGN)), key=gain)
+            for name, recordings in voices.items()
+        }
+        best = max(tried.values(), key=gain)
+        each = {f"right by {name}": float(trials.hits.mean()) for name, trials in tried.items()}
+        return {"stt_am": replace(best, more={**best.more, **each})}
 
     def leaks_nothing(self, rng: np.random.Generator) -> Material:
         return invented_voices(rng, told=False)
 
     def leaks_by_design(self, rng: np.random.Generator) -> Material:
         return invented_voices(rng, told=True)
+
+
+def gain(trials: Trials) -> float:
+    """Of several attackers the one with most of it is the headline."""
+    return float(trials.hits.mean() - trials.control.mean())
 
 
 def enough_voices(material: Material) -> dict[str, Recordings] | Missing:

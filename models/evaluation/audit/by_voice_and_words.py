@@ -14,7 +14,7 @@ import numpy as np
 
 from sottovoce.models.evaluation.attacks.speaker_linkage import Attack, Ignorant, Recordings, Split, attacks
 from sottovoce.models.evaluation.audit import Criterion
-from sottovoce.models.evaluation.audit.by_voice import DESIGN, by_voice, enough_voices, invented_voices
+from sottovoce.models.evaluation.audit.by_voice import DESIGN, by_voice, enough_voices, gain, invented_voices
 from sottovoce.models.evaluation.audit.material import Material
 from sottovoce.models.evaluation.audit.trials import NotApplicable, NotMeasurable, Outcome, Trials
 
@@ -31,8 +31,7 @@ class SpeakersByVoiceAndWords:
         if isinstance(voices, NotMeasurable | NotApplicable):
             return {"stt_am": voices}
         tried = [fused for recordings in voices.values() for fused in _fused(material, recordings)]
-        best = max(tried, key=lambda trials: float(trials.hits.mean() - trials.control.mean()))
-        return {"stt_am": best}
+        return {"stt_am": max(tried, key=gain)}
 
     def leaks_nothing(self, rng: np.random.Generator) -> Material:
         return _invented(rng, told=False)

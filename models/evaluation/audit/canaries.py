@@ -21,11 +21,21 @@ penelope theodore rosalind sebastian valentina"""
 _LAST = """abernathy blackwood carmichael dunleavy ellington fairbanks gallagher hathaway ingersoll jamieson kirkpatrick
 lindqvist macallister northcott oppenheim pemberton"""
 _CITIES = "liverpool baltimore edinburgh philadelphia sacramento birmingham melbourne nashville"
-FIRST, LAST, CITIES = _FIRST.split(), _LAST.split(), _CITIES.split()
+_MONTHS = "january february march april may june july august september october november december"
+FIRST, LAST, CITIES, MONTHS = _FIRST.split(), _LAST.split(), _CITIES.split(), _MONTHS.split()
 TURNS = (
-    ("my name is {PERSON} and i live in {PLACE}", "you can call me back at {PHONE} or write to {EMAIL}"),
-    ("please book a table for {PERSON} in {PLACE}", "send the confirmation to {EMAIL} or ring {PHONE}"),
-    ("this is {PERSON} calling from {PLACE}", "my number is {PHONE} and my address is {EMAIL}"),
+    (
+        "my name is {PERSON} and i live in {PLACE} and i was born on {DATE}",
+        "you can call me back at {PHONE} or write to {EMAIL} and my social security number is {ID}",
+    ),
+    (
+        "please book a table for {PERSON} in {PLACE} on {DATE}",
+        "send the confirmation to {EMAIL} or ring {PHONE} and my social security number is {ID}",
+    ),
+    (
+        "this is {PERSON} calling from {PLACE} and my date of birth is {DATE}",
+        "my number is {PHONE} and my address is {EMAIL} and my social security number is {ID}",
+    ),
 )
 SPOKEN = (
     "please send the green box to {PERSON} before the end of the week because we are waiting for it in the office "
@@ -98,6 +108,8 @@ def _values(draw: np.random.Generator) -> dict[str, str]:
         "PLACE": str(draw.choice(CITIES)),
         "PHONE": phone,
         "EMAIL": f"{first}.{last}{draw.integers(10, 99)}@example.org",
+        "DATE": f"{draw.choice(MONTHS)} {draw.integers(1, 29)} {draw.integers(1930, 2010)}",
+        "ID": f"{draw.integers(100, 666)}-{draw.integers(10, 99)}-{draw.integers(1000, 9999)}",
     }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -83,10 +83,13 @@ def _number(value: Any) -> float:
 
 
 def _result(outcome: Outcome, allowed: float, fit: bool) -> dict[str, Any]:
+    """Raises ValueError where an attack made no guess, or one that is no number: nothing held then."""
     if isinstance(outcome, NotMeasurable):
         return {"verdict": UNMEASURED, "why": f"needs {outcome.needs}"}
     if isinstance(outcome, NotApplicable):
         return {"verdict": NOT_APPLICABLE, "why": outcome.why}
+    if not len(outcome.hits) or not np.isfinite([*outcome.hits, *outcome.control]).all():
+        raise ValueError("guesses that are none")
     found = figures(outcome)
     if not fit:
         return {"verdict": FAILED, "why": "the attacker is not fit: its calibration failed"} | _shown(found)
@@ -119,6 +122,14 @@ def reasons_not_held(results: Sequence[Mapping[str, Any]], unmeasured: str) -> l
     ]
 
 
+def eased_by_the_job(results: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Thresholds above those that the attacks ask for. At 1 nothing can fall."""
+    allowed = {row["attack"]: _number(row.get("allowed")) for row in results if row["attack"] in TABLE}
+    by_default = AuditSettings()
+    asked = {name: by_default.allowed(name) for name in allowed}
+    return [f"{name} {most:g} (default {asked[name]:g})" for name, most in allowed.items() if most > asked[name]]
+
+
 def audit_seal(secret: Secret, content: Mapping[str, Any]) -> str:
     """Nobody without the secret can write an audit that is taken for one. What others found is the operator's own entry."""
     own = {name: value for name, value in content.items() if name not in ("seal", "others")}
@@ -147,6 +158,8 @@ def contradictions(content: Mapping[str, Any]) -> list[str]:
         found.append("unmeasured: neither refuse nor allow")
     if content["reasons"] != reasons or content["held"] is not (not reasons):
         found.append("held and reasons do not follow from the results")
+    if content["eased"] != eased_by_the_job(results):
+        found.append("what the job allows is not what it says of it")
     return found
 
 

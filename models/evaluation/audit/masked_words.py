@@ -1,14 +1,16 @@
 """Reconstruction of masked words: what stands around a gap is used to guess what stood in it.
 
 The attacker has the release, and in clear the texts of half of the people, more than an outsider is likely to have. It
-learns there which values stand beside which words, P(value) * product of P(word at this place | value) with the counts
-smoothed, and names the likeliest value for each gap of the other people; then the halves change places. What stands in place of
-the value, and how many words of it, are looked at as well: a strategy that keeps the length of a name tells by it. The control
-names the commonest value without a look at the gap: that some names are common is not the release's doing.
+learns there which values stand beside which words, in two ways, and names the likeliest value for each gap of the other people;
+then the halves change places. By a language model (`gap_language_model.py`); and by what stands beside it, P(value) * product of
+P(word at this place | value) with the counts smoothed, which also looks at what stands in place of the value and at how many
+words of it: a strategy that keeps the length of a name tells by it. The way that wins more is the headline. The control names
+the commonest value without a look at the gap: that some names are common is not the release's doing.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,9 +19,11 @@ from typing import ClassVar
 import numpy as np
 
 from sottovoce.models.evaluation.audit import Criterion
+from sottovoce.models.evaluation.audit.gap_language_model import GapLanguageModel
 from sottovoce.models.evaluation.audit.material import Material, ReplacedValue
 from sottovoce.models.evaluation.audit.trials import MIN_PEOPLE, NotApplicable, NotMeasurable, Outcome, Trials
 
+WAYS = ("words beside it", "a language model")
 SMOOTHING = 0.1
 TOP = 10
 ALIKE = 1e-9  # sums of the same logarithms in another order
@@ -51,16 +55,31 @@ def _guessed(gaps: Sequence[ReplacedValue]) -> Outcome:
     if len(people) < MIN_PEOPLE:
         return NotMeasurable(f"at least {MIN_PEOPLE} people with replaced words; there are {len(people)}")
     half = {person: place % 2 for place, person in enumerate(people)}
-    hits, control, ranks = np.zeros(len(gaps)), np.zeros(len(gaps)), np.zeros(len(gaps))
+    control = np.zeros(len(gaps))
+    hits, ranks = ({name: np.zeros(len(gaps)) for name in WAYS} for _ in range(2))
     for fold in (0, 1):
-        learned = _Contexts.of([gap for gap in gaps if half[gap.person] != fold])
-        for place, gap in enumerate(gaps):
-            if half[gap.person] == fold:
-                by_context, by_count = learned.scores(gap), learned.log_counts
-                hits[place], ranks[place] = _ranked(learned, by_context, gap.value)
-                control[place], _ = _ranked(learned, by_count, gap.value)
-    more = {f"true value among the first {TOP}": float((ranks <= TOP).mean()), "median rank": float(np.median(ranks))}
-    return Trials(hits, control, [gap.person for gap in gaps], more | {"values": float(len({g.value for g in gaps}))})
+        learned = _Contexts.of(known := [gap for gap in gaps if half[gap.person] != fold])
+        model = GapLanguageModel.of(known, learned.values)
+        tried = sorted(
+            (place for place, gap in enumerate(gaps) if half[gap.person] == fold), key=lambda n: _around(gaps[n])
+        )
+        for _, alike in itertools.groupby(tried, key=lambda n: _around(gaps[n])):
+            places = list(alike)
+            by_way = dict(zip(WAYS, (learned.scores(gaps[places[0]]), model.scores(gaps[places[0]])), strict=True))
+            for place in places:
+                for name, scores in by_way.items():
+                    hits[name][place], ranks[name][place] = _ranked(learned, scores, gaps[place].value)
+                control[place], _ = _ranked(learned, learned.log_counts, gaps[place].value)
+    best = max(WAYS, key=lambda name: float(hits[name].mean()))
+    more = {f"right by {name}": float(found.mean()) for name, found in hits.items()}
+    more |= {f"true value among the first {TOP}": float((ranks[best] <= TOP).mean())}
+    more |= {"median rank": float(np.median(ranks[best])), "values": float(len({gap.value for gap in gaps}))}
+    return Trials(hits[best], control, [gap.person for gap in gaps], more)
+
+
+def _around(gap: ReplacedValue) -> tuple[tuple[str, ...], ...]:
+    """All that a guess depends on."""
+    return gap.before, gap.after, gap.instead
 
 
 @dataclass(frozen=True, repr=False)

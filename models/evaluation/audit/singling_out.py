@@ -48,9 +48,9 @@ def _picked_out(reader: TextReader, texts: list[ReleasedText], known: Sequence[K
     pool = [text for text in texts if text.dialogue not in given]
     owners = np.array([text.person for text in pool])
     wanted = sorted(set(owners) & set(sources))
-    if not wanted:
+    if not wanted and (given or not known):
         return NotApplicable(NO_PAIR)
-    if len(wanted) < MIN_PEOPLE:
+    if len(wanted) < MIN_PEOPLE:  # a source of the attacker's own that knows nobody proves nothing
         return NotMeasurable(f"at least {MIN_PEOPLE} people who are known from elsewhere; there are {len(wanted)}")
     documents = [" ".join(text.text for text in sources[person]) for person in wanted]
     released = [text.text for text in pool]

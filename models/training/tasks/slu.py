@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from sottovoce.models.training.train_settings import TrainSettings
 
 CANARY_WORDS = 4
+TINY = 1e-45  # of a probability: the least that single precision holds
 
 
 class Understanding(Task):
@@ -93,7 +95,7 @@ class Understanding(Task):
         for number, line in enumerate(lines, 1):
             places = [found.span() for found in TOKEN.finditer(line)]
             if not places:
-                yield {"text": line, "intent": None, "slots": []}
+                yield {"text": line, "intent": None, "log_odds": None, "slots": []}
                 continue
             tokens = tuple(line[begin:end] for begin, end in places)
             example = Example(tokens, ("O",) * len(tokens), "", Source("input", number))
@@ -101,8 +103,16 @@ class Understanding(Task):
             best = int(answer.intents[0].argmax())
             said = slots_of([schema.tags[tag] for tag in answer.tags[0].tolist()])
             slots = [{"name": name, "text": line[places[first][0] : places[last - 1][1]]} for first, last, name in said]
-            score = round(float(answer.intents[0, best]), 4)
-            yield {"text": line, "intent": schema.intents[best], "score": score, "slots": slots}
+            score, others = float(answer.intents[0, best]), answer.intents[0].double()
+            others[best] = 0.0  # their sum has the digits that a score near 1 has lost
+            odds = math.log(max(score, TINY)) - math.log(max(float(others.sum()), TINY))
+            yield {
+                "text": line,
+                "intent": schema.intents[best],
+                "score": round(score, 4),
+                "log_odds": round(odds, 4),
+                "slots": slots,
+            }
 
 
 def _begins(tag: str) -> str:

@@ -104,6 +104,17 @@ def test_a_source_of_the_attackers_own_singles_out(made, tmp_path):
     assert risks and min(risks) > 0.8
 
 
+def test_a_source_that_knows_nobody_and_another_way_of_making_the_run_prove_nothing(made, tmp_path):
+    run = copy_of(made, "habits", tmp_path)
+    posts = [{"id": "1", "dialogue_id": "1", "speaker_id": "nobody", "text": "hello"}]
+    flags = ("--set", "audit.unmeasured=refuse", "--auxiliary", write_manifest(tmp_path / "posts", posts))
+    content = json.loads(audited(made, run, *flags, "--json").stdout)
+    (row,) = [row for row in content["results"] if row["attack"] == "singling_out"]
+    assert row["verdict"] == "not measurable" and "nobody there is in it" in row["why"] and not content["held"]
+    done = audited(made, run, "--set", "voice=mcadams")
+    assert done.returncode == 2 and "--set voice: the run is made already; allowed: audit, input" in done.stderr
+
+
 def test_another_corpus_is_told(made, tmp_path):
     run = copy_of(made, "alike", tmp_path)
     done = audited(made, run, "--input", write_manifest(tmp_path / "other", dialogues(3)))

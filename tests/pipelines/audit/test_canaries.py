@@ -14,8 +14,10 @@ from sottovoce.models.evaluation.audit.material import Material
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Span
 from sottovoce.models.speech import chain as speech_chain_of
+from sottovoce.models.speech.align.pocketsphinx import PocketSphinx
 from sottovoce.models.speech.audio import resample
 from sottovoce.models.speech.spoken import Spoken
+from sottovoce.models.speech.voice import Voiced
 from sottovoce.pipelines.audit import planted
 from sottovoce.pipelines.sanitize.job_file import read_job
 from sottovoce.pipelines.studies.speech_study import speech_chain
@@ -118,6 +120,16 @@ def test_a_run_whose_stages_work_holds(tmp_path):
     content = json.loads((private_of(run) / "audit.json").read_text())
     (read,) = [r for r in content["results"] if (r["attack"], r["where"]) == ("canary_words", "text sinks")]
     assert read["more"]["recall of PERSON"] == 1.0 and read["more"]["n of PHONE"] == 60 and read["people"] == 60
+    place = private_of(run) / "canaries.json"
+    found = json.loads(place.read_text())
+    place.write_text(json.dumps(found | {"words": found["words"][:200]}))
+    flags = ("--run", run, "--secret-file", tmp_path / "secret", "--set", "audit={canaries: 0, unmeasured: allow}")
+    done = sottovoce("audit", *flags, check=False)
+    assert done.returncode == 1 and "canaries.json is not what the run wrote" in done.stderr
+    place.write_text(json.dumps(found))
+    assert "text sinks" in sottovoce("audit", *flags, check=False).stdout, (
+        "what went along counts, whatever is asked for now"
+    )
 
 
 @pytest.mark.parametrize("stage", BROKEN)
@@ -149,6 +161,98 @@ def aligned():
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     monkeypatch.setattr(by_canaries, "MIN_PEOPLE", 1)
+
+
+SPEAKING = 8  # two of each voice
+ALLOWED = {
+    "canary_sound": 0.7,
+    "canaries_joined": 0.7,
+    "canary_voices": 0.8,
+}  # of eight people, whose intervals are wide
+SPEECH = (
+    "--sinks", "stt_am", "--audit", "--set", "slice.min_seconds=2",
+    "--set", f"audit={json.dumps({'canaries': SPEAKING, 'unmeasured': 'allow', 'max_risk': ALLOWED})}",
+)  # fmt: skip
+FAST, UNHEARD = ("--set", "voice=mcadams"), ("--set", "relisten=none")
+ALIGN = PocketSphinx.align
+
+
+def late(self, speech, text, language=None):
+    return tuple(
+        dataclasses.replace(word, begin_s=word.begin_s + 1.5, end_s=word.end_s + 1.5)
+        for word in ALIGN(self, speech, text, language)
+    )
+
+
+def in_one(self, words, masked):
+    kept = [number for number in range(len(words)) if number not in masked.indices]
+    return [(kept[0], kept[-1])]
+
+
+def nothing_masked(self, speech, stretches):
+    return speech
+
+
+def same_voice(self, utterance, speech, words, secret, slices=None):
+    return Voiced(speech, tuple(words))
+
+
+MASK = "sottovoce.models.speech.mask.fill:Silence.mask"
+BROKEN_SPEECH = {
+    "align": (
+        (*FAST, *UNHEARD),
+        {"sottovoce.models.speech.align.pocketsphinx:PocketSphinx.align": late},
+        "canary_sound (stt_am)",
+    ),
+    "mask": ((*FAST, *UNHEARD), {MASK: nothing_masked}, "canary_sound (stt_am)"),
+    "relisten, behind a mask that is broken": (
+        FAST,
+        {MASK: nothing_masked, "sottovoce.models.speech.chain:refuse_if_heard": lambda *_: None},
+        "canary_sound (stt_am)",
+    ),
+    "voice": (
+        UNHEARD,
+        {"sottovoce.models.speech.voice.phonetic:Phonetic.transform": same_voice,
+         "sottovoce.models.speech.chain:refuse_if_unchanged": lambda *_: None},
+        "canary_voices (stt_am)",
+    ),
+    "slice": (
+        (*FAST, *UNHEARD),
+        {"sottovoce.models.speech.slice:Slicer.groups": in_one},
+        "canaries_joined (in one piece)",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def only_canaries(monkeypatch):
+    """The other attacks cost more than these runs, and have their own laws."""
+    monkeypatch.setattr(judge, "TABLE", {name: row for name, row in judge.TABLE.items() if "canar" in row})
+
+
+def rate(run: Path, reason: str) -> float | None:
+    content = json.loads((private_of(run) / "audit.json").read_text())
+    (row,) = [row for row in content["results"] if f"{row['attack']} ({row['where']})" == reason]
+    return row["attack_rate"]["value"] if "risk" in row else None
+
+
+@pytest.mark.long  # whole runs: each speaks its canaries, aligns them and listens
+@pytest.mark.parametrize("stage", BROKEN_SPEECH)
+def test_breaking_a_stage_of_speech_closes_the_gate(tmp_path, only_canaries, stage):
+    flags, instead, reason = BROKEN_SPEECH[stage]
+    works = run_of(tmp_path / "works", demo_records(3), *SPEECH, *flags)
+    assert rate(works, reason) <= 0.5 and reason not in reasons(works)
+    with weakened(stage, instead):
+        run = run_of(tmp_path / "broken", demo_records(3), *SPEECH, *flags)
+    assert reason in reasons(run) and rate(run, reason) > 0.6
+
+
+@pytest.mark.long
+def test_who_listens_behind_a_broken_mask_refuses_some_and_the_gate_is_closed_by_the_others(tmp_path, only_canaries):
+    with weakened("mask", {MASK: nothing_masked}):
+        run = run_of(tmp_path, demo_records(3), *SPEECH, *FAST)
+    evidence = json.loads((private_of(run) / "canaries.json").read_text())
+    assert len(evidence["sound"]) < SPEAKING and "canary_sound (stt_am)" in reasons(run)
 
 
 def verdict(attack, **evidence) -> str:

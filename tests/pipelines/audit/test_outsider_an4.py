@@ -72,7 +72,7 @@ def inside(run: Path, corpus: Path, encoder) -> dict[str, tuple[float, float, fl
     folder, job = open_run(str(run)), job_of_run(str(run), None, [])
     secret, sample = secret_for(folder.places.output.uri, None), sample_of(folder, open_committed(str(run)), None)
     said = [u for u in read_utterances(str(corpus)) if isinstance(u, Utterance)]
-    people, _ = split(people_of(sample, originals_of(said, secret, sample.people), secret))
+    people, _ = split(people_of(sample, originals_of(said, secret, sample.people)[0], secret))
     load = LoadAudio(open_corpus(str(corpus)).audio_roots(), job.sections["audio"])
     rows = [(p.name, True, encoder.embed(load(u))) for p in people for u in p.enrolled]
     rows += [(p.name, False, encoder.embed(heard(row))) for p in people for row in p.tested]

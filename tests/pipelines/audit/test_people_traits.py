@@ -3,7 +3,7 @@
 import pytest
 
 from sottovoce.models.errors import CorpusError
-from sottovoce.models.evaluation.audit.trials import NotApplicable
+from sottovoce.models.evaluation.audit.trials import NotApplicable, NotMeasurable
 from sottovoce.models.forget.whose import part_of_utterance
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Source, Utterance
@@ -42,3 +42,9 @@ def test_a_corpus_without_labels_has_no_traits_and_a_table_without_people_is_ref
     for path in ("t.csv", "absent.csv"):
         with pytest.raises(CorpusError, match="--traits"):
             labelled_traits(originals(("anna", None, "one")), SECRET, str(tmp_path / path))
+
+
+def test_a_table_of_strangers_is_no_leave_to_call_traits_not_applicable(tmp_path):
+    (tmp_path / "t.csv").write_text("speaker_id,age\nsomebody else,30\n")
+    found = labelled_traits(originals(("anna", None, "one")), SECRET, str(tmp_path / "t.csv"))
+    assert isinstance(found, NotMeasurable) and "nobody there is in it" in found.needs

@@ -129,6 +129,15 @@ def test_a_value_that_is_common_is_not_the_releases_doing():
     assert found.attack.value > 0.85 and found.risk.high < 0.2
 
 
+def test_a_value_that_two_words_tell_together_is_told_by_the_language_model():
+    """Neither the word before the gap nor the one after it says anything by itself."""
+    pairs = [(n % 4, n // 4 % 4) for n in range(400)]
+    gaps = [ReplacedValue("slu", f"p{n}", (f"a{a}",), (f"b{b}",), f"v{(a + b) % 4}") for n, (a, b) in enumerate(pairs)]
+    found = figures(resolve(TABLE["masked_words"])().outcomes(Material((), gaps=gaps))["slu"])
+    assert found.more["right by a language model"] > 0.9 > 0.5 > found.more["right by words beside it"]
+    assert found.attack.value == found.more["right by a language model"]
+
+
 def test_an_attack_program_that_fails_is_a_failed_audit_and_tells_nothing_of_the_records(monkeypatch):
     def broken(self, material):
         raise ValueError("anna's number")

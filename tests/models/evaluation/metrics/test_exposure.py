@@ -93,3 +93,38 @@ def test_a_model_that_was_trained_on_a_line_over_and_over_remembers_it_and_not_i
         found = json.loads(sottovoce("evaluate", "exposure", "--model", tmp_path, *flags, "--json").stdout)
     assert evaluate_exposure.EXAMPLES and found["inserted: mean exposure"] == pytest.approx(math.log2(257))
     assert found["control: mean exposure"] < found["exposure of a line never seen"]
+
+
+@pytest.mark.slow  # a training
+def test_a_classifier_remembers_words_that_alone_told_a_class_and_not_others(tmp_path):
+    """Which of two intents a sentence has follows from a word that nobody else says; as many such words were never said."""
+    draw = np.random.default_rng(1)
+    words = ["".join(draw.choice(list("bdfgklmnprst"), 8)) for _ in range(330)]
+    said, never, others = words[:8], words[8:30], words[30:]
+    texts = [(f"keep {word} now", f"kind{number % 2}") for number, word in enumerate(said)] * 12
+    texts += [(f"{verb} the {thing}", verb) for verb in ("play", "book") for thing in ("jazz", "room")] * 20
+    (tmp_path / "data.jsonl").write_text("".join(
+        json.dumps({"tokens": text.split(), "tags": ["O"] * len(text.split()), "intent": intent}) + "\n"
+        for text, intent in texts
+    ))  # fmt: skip
+    model = {"use": "clc", "hidden": 16, "layers": 1, "word_size": 32, "buckets": 4000, "filters": 4}
+    settings = {
+        "mode": "plain",
+        "model": model,
+        "unit": "example",
+        "epochs": 12,
+        "batch_size": 32,
+        "learning_rate": 0.02,
+    }
+    (tmp_path / "train.yaml").write_text(json.dumps(settings | {"device": "cpu", "validation_share": 0.0}))
+    flags = ("--data", tmp_path / "data.jsonl", "--config", tmp_path / "train.yaml", "--out", tmp_path / "out")
+    sottovoce("train", *flags)
+    for name, own in (("inserted", said), ("control", never), ("candidates", others)):
+        (tmp_path / name).write_text("".join(f"keep {word} now\n" for word in own))
+    flags = [f"--{name}={tmp_path / name}" for name in ("inserted", "control", "candidates")]
+    model = tmp_path / "out" / "model"
+    found = json.loads(sottovoce("evaluate", "exposure", "--model", model, *flags, "--json").stdout)
+    print(found)
+    assert found["control: mean d-exposure"] < found["d-exposure of a line never seen"] + 1.5
+    assert found["inserted: interval"][0] > found["control: interval"][1]
+    assert found["inserted: mean d-exposure in class kind0"] > 3
