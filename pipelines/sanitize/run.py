@@ -93,7 +93,7 @@ def prepare(request: RunRequest, **changes: Any) -> Run:
 def _check_output(output: str) -> None:
     """Before anything is read: a bucket that is not there would be asked for over and over."""
     try:
-        answered(lambda: FileSystems.exists(output), output)
+        answered(lambda: FileSystems.exists(f"{output.rstrip('/')}/_"), output)  # S3 takes no bucket alone
     except (OSError, ValueError) as error:
         raise RunError(f"--output {output}: cannot be reached ({cause(error, output)})") from None
 

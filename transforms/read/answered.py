@@ -14,7 +14,8 @@ from sottovoce.models.errors import DEBUG, CorpusError, silent_logs
 
 MOST_S = 45.0
 EXTRAS = {"gs": "gcp", "s3": "aws", "hdfs": "hadoop", "azfs": "azure"}
-MISSING = (AssertionError, ImportError, NameError, ValueError)  # what Beam's filesystems raise without their clients
+MISSING = (AssertionError, ImportError, NameError)  # what Beam's filesystems raise without their clients
+NOBODYS = "Unable to get filesystem"  # Beam's ValueError for a scheme that none of them has
 T = TypeVar("T")
 
 
@@ -48,9 +49,12 @@ def cause(error: BaseException, uri: str) -> str:
     while isinstance(error, BeamIOError) and error.exception_details:
         error = next(iter(error.exception_details.values()))
     scheme = uri.partition("://")[0]
-    if isinstance(error, MISSING) and scheme in EXTRAS:
-        return f"a package for {scheme}:// is missing: pip install 'apache-beam[{EXTRAS[scheme]}]'"
-    if isinstance(error, ValueError):  # Beam's word for a scheme that none of its filesystems has
-        return f"no filesystem for {scheme}://"
+    if isinstance(error, MISSING) or str(error).startswith(NOBODYS):
+        extra = EXTRAS.get(scheme)
+        return (
+            f"a package is missing: pip install 'apache-beam[{extra}]'" if extra else f"no filesystem for {scheme}://"
+        )
+    if isinstance(error, ValueError):
+        return f"not in the form {scheme}://BUCKET/FOLDER"
     said = str(error.args[0]).partition(":")[0] if type(error).__name__ == "S3ClientError" else ""
     return said or type(error).__name__

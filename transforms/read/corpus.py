@@ -83,7 +83,9 @@ def open_corpus(input_uri: str, format_name: str = AUTO, naming: Naming = Naming
     uri = os.path.abspath(input_uri) if local else input_uri.rstrip("/")
     try:
         if not local:  # listing may take its time; a first answer may not
-            answered(lambda: FileSystems.exists(_fixed_folder(f"{uri}/*")), input_uri)
+            answered(
+                lambda: FileSystems.exists(f"{_fixed_folder(f'{uri}/*')}/_"), input_uri
+            )  # S3 takes no bucket alone
         entries, how = _find_local(uri) if local else _find_remote(uri)
         if not entries:
             raise CorpusError(f"{input_uri}: {_absent(uri)}; expected a file, a folder or a glob")

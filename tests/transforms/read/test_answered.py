@@ -35,7 +35,10 @@ def test_a_storage_that_cannot_be_asked_tells_what_to_install_or_what_it_said_an
         "'apache-beam[hadoop]'"
     )
     assert cause(BeamIOError("Match", {"azfs://a/x": NameError("x")}), "azfs://a").endswith("'apache-beam[azure]'")
-    assert cause(ValueError("foo://anna"), "foo://anna") == "no filesystem for foo://"
+    nobodys = ValueError("Unable to get filesystem from specified path. Path specified: foo://anna")
+    assert cause(nobodys, "foo://anna") == "no filesystem for foo://"
+    assert cause(nobodys, "gs://anna").endswith("'apache-beam[gcp]'")
+    assert cause(ValueError("S3 path must be in the form"), "s3://") == "not in the form s3://BUCKET/FOLDER"
     assert cause(PermissionError("anna.wav"), "gs://b") == "PermissionError"
 
 
