@@ -58,12 +58,13 @@ def sanitize(
     >>> run.counts["read"], run.table("stt_lm")["text"].to_pylist()
     (1, ['call anna at [TIME]'])
     """
-    from sottovoce.pipelines.local.beam_alone import import_beam_alone
+    from sottovoce.pipelines.local.beam_alone import import_beam_alone, reach_elsewhere
 
     input, output = os.fspath(input), os.fspath(output)
     config = None if config is None else os.fspath(config)
     secret_file = None if secret_file is None else os.fspath(secret_file)
     import_beam_alone(runner, config, [input, output, str(secret_file), *set, repr(job)])
+    reach_elsewhere([input, output, str(secret_file)])
 
     from sottovoce.pipelines.sanitize.job_file import read_job
     from sottovoce.pipelines.sanitize.one_secret import secret_for

@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--text", metavar="TEXT", help="what is said in the recording")
     parser.add_argument("--detect", default="default", metavar="MEMBER", help="who finds what is sensitive (default)")
     parser.add_argument("--voice", default="phonetic", metavar="MEMBER", help="the new voice (default phonetic)")
+    parser.add_argument("--language", metavar="CODE", help="of the text, such as de (guessed where it is not given)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="where the new recording goes (NAME.tried.wav here)")
 
 
@@ -47,22 +48,38 @@ def run(args: argparse.Namespace) -> int:
     text = args.text if is_sound else args.what
     if not text.strip():
         raise SettingsError(["the text is empty; expected words in quotes"])
-    _try_text(console, text, args.detect)
+    language = _language_of(text, args)
+    if language != "en":
+        console.print(
+            f"language  {language}{'' if args.language else ', guessed from its words; --language says otherwise'}"
+        )
+    _try_text(console, text, args.detect, language)
     if is_sound:
-        _try_recording(console, args, text)
+        _try_recording(console, args, text, language)
     return 0
 
 
-def _try_text(console: Console, text: str, detect: str) -> None:
+def _language_of(text: str, args: argparse.Namespace) -> str:
+    """As a run knows it: said, or guessed among those that the detector knows."""
+    import yaml
+
+    from sottovoce.models.settings import languages_of, read_spec
+    from sottovoce.models.text.language import spoken_in
+
+    return spoken_in(text, args.language, languages_of(read_spec("detect", yaml.safe_load(args.detect))))
+
+
+def _try_text(console: Console, text: str, detect: str, language: str) -> None:
     import yaml
 
     from sottovoce.models.randomness import fresh_secret
+    from sottovoce.models.text.language import LanguageNotSupported
     from sottovoce.models.text.replace import TABLE
     from sottovoce.on_text import detect as find
     from sottovoce.on_text import replace
 
     detector = yaml.safe_load(detect)
-    spans = find(text, detector=detector)
+    spans = find(text, detector=detector, language=language)
     console.print("[bold]before[/]    ", _coloured(text, spans), sep="")
     for span in spans:
         console.print("  ", _coloured(f"{span.type:<8}", [(0, len(span.type), span.type)]), sep="", end="")
@@ -72,15 +89,20 @@ def _try_text(console: Console, text: str, detect: str) -> None:
     secret = fresh_secret()
     console.print("[bold]after[/]")
     for strategy in TABLE:
-        console.print(f"  {strategy:<11}", replace(text, strategy, secret=secret, detector=detector).text, markup=False)
+        try:
+            made = replace(text, strategy, secret=secret, detector=detector, language=language).text
+        except LanguageNotSupported:
+            made = "(does not know this language: refused)"
+        console.print(f"  {strategy:<11}", made, markup=False)
 
 
-def _try_recording(console: Console, args: argparse.Namespace, text: str) -> None:
+def _try_recording(console: Console, args: argparse.Namespace, text: str, language: str) -> None:
     import yaml
 
     from sottovoce.on_speech import anonymise
 
-    made = anonymise(args.what, text, voice=yaml.safe_load(args.voice), detector=yaml.safe_load(args.detect))
+    chosen = {"voice": yaml.safe_load(args.voice), "detector": yaml.safe_load(args.detect)}
+    made = anonymise(args.what, text, **chosen, language=language)
     out = args.out or Path(f"{Path(args.what).stem}.tried.wav")
     try:
         made.save(out)

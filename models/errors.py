@@ -9,10 +9,12 @@ SottovoceError
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import logging
 import os
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 DEBUG = "SOTTOVOCE_DEBUG"  # set by who looks for a fault: errors then tell all they know, and logs are not to be shared
 
@@ -75,6 +77,17 @@ def told_by_place(error: BaseException) -> str:
     number = getattr(error, "errno", None)
     of_the_system = f" ({os.strerror(number)})" if isinstance(number, int) else ""
     return f"{type(error).__name__}{of_the_system} in {os.path.basename(frame.filename)}, line {frame.lineno}"
+
+
+@contextlib.contextmanager
+def silent_logs(up_to: int = logging.CRITICAL) -> Iterator[None]:
+    """What libraries log quotes what they were working on, with stacks, and under no name of their own."""
+    before = logging.root.manager.disable
+    logging.disable(up_to)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 # What the system says when nothing can be written: the next command is then not a question of the records.

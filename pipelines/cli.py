@@ -14,7 +14,8 @@ import select
 import sys
 from collections.abc import Sequence
 
-from sottovoce.models.errors import DEBUG, SettingsError, SottovoceError, told_by_place, unwritable
+from sottovoce.models.errors import DEBUG, Refusal, SettingsError, SottovoceError, told_by_place, unwritable
+from sottovoce.pipelines.local.beam_alone import reach_elsewhere
 
 COMMANDS = {
     "try": ("sottovoce.try_it", "show what happens to one text or recording"),
@@ -125,13 +126,15 @@ def _main(argv: Sequence[str] | None) -> int:
     args = parser.parse_args(arguments)
     args.beam_arguments = beam_arguments
     try:
+        reach_elsewhere(arguments, beam_arguments)
         return module.run(args)
     except SettingsError as error:
         for problem in error.problems:
             print(f"error: {problem}", file=sys.stderr)
         return EXIT_USAGE
     except SottovoceError as error:
-        print(f"error: {error}", file=sys.stderr)
+        accepted = f"; accepted: {error.allowed}" if isinstance(error, Refusal) else ""
+        print(f"error: {error}{accepted}", file=sys.stderr)
         return EXIT_FAILED
     except Exception as error:  # a traceback would quote what the command was working on
         if isinstance(error, BrokenPipeError) and _nobody_reads():

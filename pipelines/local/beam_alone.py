@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+from sottovoce.models.errors import silent_logs
 
 CONNECTORS = (
     "apitools",
@@ -24,24 +26,33 @@ CONNECTORS = (
     "pandas",
     "pymongo",
 )
-ELSEWHERE = ("://", "type:")  # a URI; a secret of Beam's secret managers
+URI = "://"
+ELSEWHERE = (URI, "type:")  # a URI; a secret of Beam's secret managers
 
 
 def import_beam_alone(runner: str, config: str | None, words: Iterable[str]) -> None:
     """`words`: what else was typed. Recordings lie beside the corpus or where the job says, so nobody else can name a place."""
     if "apache_beam" in sys.modules or runner != "direct" or _names_elsewhere([*words, _text(config)]):
         return
-    before = logging.root.manager.disable
-    logging.disable(logging.WARNING)  # Beam says what it misses
     sys.meta_path.insert(0, _NotInstalled())
     try:
-        import apache_beam  # noqa: F401
-        import pyarrow
+        with silent_logs(logging.WARNING):  # Beam says what it misses
+            import apache_beam  # noqa: F401
+            import pyarrow
 
-        pyarrow.array([0])  # asks, once and for all, whether there is a pandas
+            pyarrow.array([0])  # asks, once and for all, whether there is a pandas
     finally:
         del sys.meta_path[0]
-        logging.disable(before)
+
+
+def reach_elsewhere(words: Iterable[str], beam_arguments: Sequence[str] = ()) -> None:
+    """Filesystems such as S3's refuse without options, and Beam gives them some only when a pipeline is built: too late for
+    whoever looks at a corpus or an output before. `beam_arguments` hold addresses, for those that are not in the environment."""
+    if any(URI in word for word in words):
+        from apache_beam.io.filesystems import FileSystems
+        from apache_beam.options.pipeline_options import PipelineOptions
+
+        FileSystems.set_options(PipelineOptions(list(beam_arguments)))
 
 
 class _NotInstalled:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import logging
 import math
 import os
 import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +19,7 @@ from apache_beam.io.filesystems import FileSystems
 from apache_beam.runners.runner import PipelineState
 from rich.console import Console
 
-from sottovoce.models.errors import DEBUG, RunError, SettingsError
+from sottovoce.models.errors import DEBUG, RunError, SettingsError, silent_logs
 from sottovoce.models.randomness import Secret
 from sottovoce.models.text.rewrite import NONE
 from sottovoce.pipelines.audit.planted import keep_evidence, people_in, plant
@@ -40,7 +38,7 @@ from sottovoce.pipelines.sanitize.run_folder import RunFolder, run_id
 from sottovoce.pipelines.sanitize.show_progress import ShowProgress
 from sottovoce.pipelines.sanitize.write_results import DialoguesTaken, published, write_results
 from sottovoce.transforms.engine.job import Job
-from sottovoce.transforms.read.answered import answered
+from sottovoce.transforms.read.answered import answered, cause
 from sottovoce.transforms.read.read_corpus import Corpus, open_corpus
 from sottovoce.transforms.sinks import TABLE, sink_class
 from sottovoce.transforms.text.crowd import releases_templates
@@ -95,9 +93,9 @@ def prepare(request: RunRequest, **changes: Any) -> Run:
 def _check_output(output: str) -> None:
     """Before anything is read: a bucket that is not there would be asked for over and over."""
     try:
-        answered(lambda: FileSystems.exists(output), output)
-    except (OSError, ValueError) as error:  # Beam raises ValueError for a scheme it has no filesystem for
-        raise RunError(f"--output {output}: cannot be reached ({type(error).__name__})") from None
+        answered(lambda: FileSystems.exists(f"{output.rstrip('/')}/_"), output)  # S3 takes no bucket alone
+    except (OSError, ValueError) as error:
+        raise RunError(f"--output {output}: cannot be reached ({cause(error, output)})") from None
 
 
 def execute_once(run: Run, force: bool = False) -> tuple[dict[str, Any], bool]:
@@ -241,7 +239,7 @@ def _run_graph(run: Run, max_failures: int | float | None) -> None:
         with contextlib.ExitStack() as around:
             around.enter_context(_progress(progress_dir, run.corpus, max_failures))
             if not debug:
-                around.enter_context(_silent_logs())
+                around.enter_context(silent_logs())
             if run.request.runner == "direct":
                 around.enter_context(only_own_workers())
             around.enter_context(remembered_signatures())
@@ -257,17 +255,6 @@ def _run_graph(run: Run, max_failures: int | float | None) -> None:
             shutil.rmtree(progress_dir, ignore_errors=True)
     if state != PipelineState.DONE:  # a cancelled job ends without an error
         raise RunError(f"the job ended as {state}; nothing was committed")
-
-
-@contextlib.contextmanager
-def _silent_logs() -> Iterator[None]:
-    """Beam logs errors with what it was working on, and those of worker processes under no name of its own."""
-    before = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logging.disable(before)
 
 
 def _progress(directory: str | None, corpus: Corpus, max_failures: int | float | None) -> Any:

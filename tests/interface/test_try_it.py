@@ -13,6 +13,13 @@ def test_a_text_is_shown_with_its_spans_and_every_strategy():
     assert all(f"  {strategy}" in shown for strategy in ("redact", "typed", "named", "word", "full", "consistent"))
 
 
+def test_german_is_guessed_as_in_a_run_and_said_and_what_nobody_knows_is_refused_with_what_is_accepted():
+    german = "bitte ruf anna am freitag um neun uhr an"
+    assert sottovoce("try", german, "--detect", "rules").stdout.startswith("language  de, guessed")
+    done = sottovoce("try", german, "--detect", "rules", "--language", "xx", check=False)
+    assert done.returncode == 1 and "error: language_not_supported; accepted: a language that" in done.stderr
+
+
 @pytest.mark.slow
 def test_a_recording_is_written_in_another_voice_without_the_sensitive_words(tmp_path):
     source, out = DEMO / "audio" / "message-01-1.flac", tmp_path / "tried.wav"

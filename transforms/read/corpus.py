@@ -28,7 +28,7 @@ from sottovoce.models.tally import Tally
 from sottovoce.transforms.engine import progress
 from sottovoce.transforms.engine.job import Job
 from sottovoce.transforms.engine.stage import FAILURES, TALLY, make_failure
-from sottovoce.transforms.read.answered import answered
+from sottovoce.transforms.read.answered import answered, cause
 
 LEVELS = ("*", "*/*", "*/*/*")  # how far below a folder its files are looked for
 HEAD_BYTES = 1 << 16
@@ -83,7 +83,9 @@ def open_corpus(input_uri: str, format_name: str = AUTO, naming: Naming = Naming
     uri = os.path.abspath(input_uri) if local else input_uri.rstrip("/")
     try:
         if not local:  # listing may take its time; a first answer may not
-            answered(lambda: FileSystems.exists(_fixed_folder(f"{uri}/*")), input_uri)
+            answered(
+                lambda: FileSystems.exists(f"{_fixed_folder(f'{uri}/*')}/_"), input_uri
+            )  # S3 takes no bucket alone
         entries, how = _find_local(uri) if local else _find_remote(uri)
         if not entries:
             raise CorpusError(f"{input_uri}: {_absent(uri)}; expected a file, a folder or a glob")
@@ -94,9 +96,9 @@ def open_corpus(input_uri: str, format_name: str = AUTO, naming: Naming = Naming
         folders = tuple(dict.fromkeys([*own, *([naming.audio_folder] if naming.audio_folder else [])]))
         known = fingerprint(files, open_file)
         return Corpus(found, files, size.text_only, known, size.records, size.text_bytes, folders, size.notes)
-    except (OSError, ValueError) as error:  # Beam raises ValueError for a scheme it has no filesystem for
-        why = f"no filesystem for {uri.partition('://')[0]}://" if isinstance(error, ValueError) and not local else ""
-        raise CorpusError(f"{input_uri}: cannot be read ({why or type(error).__name__})") from None
+    except (OSError, ValueError) as error:
+        why = type(error).__name__ if local else cause(error, uri)
+        raise CorpusError(f"{input_uri}: cannot be read ({why})") from None
 
 
 def _absent(uri: str) -> str:
