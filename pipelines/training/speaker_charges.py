@@ -32,7 +32,6 @@ from apache_beam.io.filesystems import FileSystems
 from sottovoce.models.errors import RunError
 from sottovoce.models.randomness import Secret
 from sottovoce.models.runs.places import INDEX, OutputPlaces
-from sottovoce.models.settings import require
 from sottovoce.models.training.privacy.plan import Plan, check_enough, delta_for, make_plan, of_a_group
 from sottovoce.models.training.rows import run_around
 from sottovoce.models.training.tasks import task_of
@@ -83,12 +82,6 @@ def charge_of(folder: RunFolder, sink: str, settings: TrainSettings, processes: 
 
 def _check_job(settings: TrainSettings, n: int, processes: int) -> None:
     """Nobody is charged for a job that would refuse to begin: with all units, and with those that a draw may leave."""
-    require(
-        (settings.train_split is None, "train_split: rows of a run have no split"),
-        (settings.validation_split is None or settings.validation is not None, "validation_split: rows of a run have no split"),
-        (not settings.validation_is_public or settings.validation is not None, "validation_is_public: the people of a run "
-         "are not; give public examples as `validation`"),
-    )  # fmt: skip
     check_enough(settings, n, processes)
     left = _left(settings, n, RARELY)
     check_enough(settings, left, processes, f"that may be left when validation_share is held out of {n} by lot")

@@ -152,7 +152,6 @@ FEW = {"mode": "per_example", "target_epsilon": 2.0, "unit": "example", "batch_s
         ({"mode": "plain"}, None),
         ({"mode": "sound", "n_micro": 3, "batch_size": 9}, "3 micro-batches cannot be shared out evenly over 2 processes"),
         ({"delta": 0.04}, "delta: 0.04 is not below 1/n"),
-        ({"train_split": "train"}, "rows of a run have no split"),
         ({"task": "lm", "model": "counts", "batch_size": 64}, "counts are made in one process; here are 2"),
     ],
 )  # fmt: skip
@@ -163,6 +162,20 @@ def test_nobody_is_charged_for_a_job_that_would_not_begin(run, changes, words):
         return
     with pytest.raises(SettingsError, match=words):
         charge_of(folder, "slu", settings, processes=2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"train_split": "train"}, "rows of a run have no split"),
+        ({"validation_split": "test"}, "rows of a run have no split"),
+        ({"validation_is_public": True}, "the people of a run are not"),
+    ],
+)
+def test_what_no_run_can_give_is_told_before_it_begins(tmp_path, changes, words):
+    (tmp_path / "train.yaml").write_text(yaml.safe_dump(SETTINGS | changes))
+    with pytest.raises(SettingsError, match=words):
+        read_order(str(tmp_path / "train.yaml"))
 
 
 @pytest.mark.parametrize("mode", ["plain", "sound", "per_example"])
