@@ -179,6 +179,7 @@ class Exporter:
 @dataclass(frozen=True)
 class Launcher:
     folder: str = ""
+    processes: int = 1
 
     def submit(self, job):
         return Handle("guest-" + job.key, job.folder)

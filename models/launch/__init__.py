@@ -56,6 +56,10 @@ class JobStatus:
 class Launcher(Protocol):
     """Runs training jobs somewhere: on this machine, in a queue, in a cluster."""
 
+    @property
+    def processes(self) -> int:
+        """How many train one job together: one per GPU where there are any."""
+
     def submit(self, job: TrainingJob) -> Handle:
         """The job of this key: the one already there, or a new one."""
 

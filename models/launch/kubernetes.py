@@ -54,6 +54,10 @@ class Kubernetes:
             (self.gpus >= 0, "gpus: must not be negative"),
         )
 
+    @property
+    def processes(self) -> int:
+        return max(1, self.gpus)
+
     def submit(self, job: TrainingJob) -> Handle:
         if not f"{job.folder}/".startswith(f"{self.mount_path.rstrip('/')}/"):
             raise RunError(f"the run is not under mount_path {self.mount_path}: the pod could not read it")

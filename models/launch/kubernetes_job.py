@@ -47,7 +47,7 @@ def _container(settings: Kubernetes, job: TrainingJob) -> dict[str, Any]:
     if settings.gpus:
         amounts[settings.gpu_resource] = str(settings.gpus)
     # A pod's command expands $(NAME): a dollar of the operator's own is doubled so that it stays one.
-    words = [word.replace("$", "$$") for word in command_once(job, "OWNER", max(1, settings.gpus), settings.python)]
+    words = [word.replace("$", "$$") for word in command_once(job, "OWNER", settings.processes, settings.python)]
     return {
         "name": "train",
         "image": settings.image,

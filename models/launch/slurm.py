@@ -71,6 +71,10 @@ class Slurm:
             (self.poll_s > 0, "poll_s: must be positive"),
         )
 
+    @property
+    def processes(self) -> int:
+        return max(1, self.gpus)
+
     def submit(self, job: TrainingJob) -> Handle:
         Path(job.folder).mkdir(parents=True, exist_ok=True)
         job_id = _claimed_by(job.folder) or self._queued(job) or self._sbatch(job)
@@ -100,7 +104,7 @@ class Slurm:
         return answer.strip().partition(";")[0]  # "id;cluster" on a federation
 
     def script(self, job: TrainingJob) -> str:
-        training = command_once(job, "OWNER", max(1, self.gpus), self.python)
+        training = command_once(job, "OWNER", self.processes, self.python)
         line = " ".join('"$SLURM_JOB_ID"' if word == "OWNER" else shlex.quote(word) for word in training)
         return "\n".join(["#!/bin/bash", "set -e", *self.set_up, f"exec {line}", ""])
 

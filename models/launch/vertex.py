@@ -62,6 +62,10 @@ class Vertex:
             (all(url.startswith("http://127.0.0.1:") for url in plain), "endpoint: must be https or http://127.0.0.1:"),
         )
 
+    @property
+    def processes(self) -> int:
+        return max(1, self.gpus)
+
     def submit(self, job: TrainingJob) -> Handle:
         if not job.folder.startswith("gs://"):
             raise RunError("the run is not in a bucket (gs://...): Vertex could not read it")
@@ -92,7 +96,7 @@ class Vertex:
             "disk_spec": {"boot_disk_type": "pd-ssd", "boot_disk_size_gb": self.disk_gb},
             "container_spec": {
                 "image_uri": self.image,
-                "command": [mounted(word) for word in command(job, max(1, self.gpus), self.python)],
+                "command": [mounted(word) for word in command(job, self.processes, self.python)],
             },
         }
         specification: dict[str, Any] = {

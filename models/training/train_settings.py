@@ -34,7 +34,7 @@ class TrainSettings:
 
     epochs: int = 10
     batch_size: int = 64  # units per step; with poisson the average
-    n_micro: int = 8  # micro-batches of a step, shared out over the processes
+    n_micro: int = 8  # paper, sound: micro-batches of a step, shared out over the processes
     clip: float = 1.0
 
     # the noise: either its multiplier, or the epsilon it must reach
@@ -72,13 +72,14 @@ class TrainSettings:
     mixed_precision: bool = False
 
     def __post_init__(self) -> None:
-        private = self.mode != "plain"
+        private, micro = self.mode != "plain", self.mode in ("paper", "sound")
         known = table("tasks")
         require(
             (self.task in known, f"task: {self.task!r} is not known; allowed: {', '.join(known)}"),
             (self.epochs >= 1, f"epochs: {self.epochs} is less than 1"),
             (self.batch_size >= 1, f"batch_size: {self.batch_size} is less than 1"),
-            (1 <= self.n_micro <= self.batch_size, f"n_micro: {self.n_micro} does not lie between 1 and batch_size"),
+            (self.n_micro >= 1 and (not micro or self.n_micro <= self.batch_size),
+             f"n_micro: {self.n_micro} does not lie between 1 and batch_size"),
             (self.clip > 0, f"clip: {self.clip} is not above 0"),
             (self.learning_rate > 0, f"learning_rate: {self.learning_rate} is not above 0"),
             (0 <= self.validation_share < 1, "validation_share: must lie in [0, 1)"),
@@ -87,7 +88,7 @@ class TrainSettings:
              "private examples, which no epsilon covers; validate on public ones (validation, validation_is_public: true)"),
             (self.checkpoint_steps >= 1, "checkpoint_steps: must be at least 1"),
             (self.rows_at_once >= 1, "rows_at_once: must be at least 1"),
-            (not self.micro_at_once or self.mode in ("paper", "sound"), f"micro_at_once: mode {self.mode} has no micro-batches"),
+            (not self.micro_at_once or micro, f"micro_at_once: mode {self.mode} has no micro-batches"),
             (self.longest_speaker >= 1, "longest_speaker: must be at least 1"),
             (not private or self.z0 is not None or self.target_epsilon is not None,
              f"z0: mode {self.mode} adds noise; give z0, or target_epsilon"),
@@ -101,8 +102,8 @@ class TrainSettings:
             (self.alpha != "public" or self.public_data is not None, "public_data: missing; alpha public needs it"),
             (self.alpha != "noisy_release" or self.alpha_z is not None, "alpha_z: missing; the release of alpha is "
              "charged, give its noise multiplier"),
-            (self.sampling != "shuffle" or self.batch_size % self.n_micro == 0, f"n_micro: {self.n_micro} does not divide "
-             f"batch_size {self.batch_size}; shuffled micro-batches are of one size"),
+            (not micro or self.drawn_by != "shuffle" or self.batch_size % self.n_micro == 0, f"n_micro: {self.n_micro} does "
+             f"not divide batch_size {self.batch_size}; shuffled micro-batches are of one size"),
         )  # fmt: skip
 
     @property

@@ -41,17 +41,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="E",
         help="what the people in the data were charged (start-training gives it)",
     )
+    parser.add_argument("--max-delta", type=float, metavar="D", help="the delta that was charged with it")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint, if there is one")
 
 
 def run(args: argparse.Namespace) -> int:
+    from sottovoce.pipelines.training.charged import Charged
     from sottovoce.pipelines.training.train_model import train
     from sottovoce.pipelines.training.training_places import places_for
 
     paths = (args.data, args.out, args.private_out, args.units)
     data, out, private, units = (path and mounted(path) for path in paths)
     places = places_for(data, out, private)
-    train(data, mounted(args.config), places, args.resume, args.commit, units, args.max_epsilon)
+    train(
+        data, mounted(args.config), places, args.resume, args.commit, units, Charged(args.max_epsilon, args.max_delta)
+    )
     return 0
 
 

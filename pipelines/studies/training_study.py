@@ -93,7 +93,7 @@ QUICK = {
 }  # fmt: skip
 FULL = {
     "slu": TrainingStudy(_full(), {"clc": "clc", "bert": "bert"}, {"clc": 8.5, "bert": 7.1}, SCORES["slu"], lira_models=8),
-    "lm": TrainingStudy(_full(task="lm"), {"lstm": "lstm"}, {"lstm": 10.0}, SCORES["lm"], lira_models=8),
-    "am": TrainingStudy(_full(task="am"), {"conv": "conv"}, {"conv": 10.0}, SCORES["am"], lira_models=8),
-    "dm": TrainingStudy(_full(task="dm"), {"turns": "turns"}, {"turns": 6.0}, SCORES["dm"], lira_models=8),
+    "lm": TrainingStudy(_full(task="lm"), {"lstm": "lstm"}, {"lstm": 3.0}, SCORES["lm"], lira_models=8),
+    "am": TrainingStudy(_full(task="am"), {"conv": "conv"}, {"conv": 3.0}, SCORES["am"], lira_models=8),
+    "dm": TrainingStudy(_full(task="dm"), {"turns": "turns"}, {"turns": 0.4}, SCORES["dm"], lira_models=8),
 }  # fmt: skip

@@ -14,7 +14,6 @@ from sottovoce.models.errors import RunError
 from sottovoce.models.ledger.book import faults_of
 from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.randomness import Secret, fresh_secret
-from sottovoce.models.settings import require
 from sottovoce.models.training.loop.checkpoint import remove_checkpoint, save_checkpoint
 from sottovoce.models.training.loop.export import finite, write_card
 from sottovoce.models.training.loop.prepare import Prepared, prepare
@@ -22,9 +21,11 @@ from sottovoce.models.training.loop.start import check_identity, identity
 from sottovoce.models.training.networks.language import keep_vocabulary
 from sottovoce.models.training.ngrams.noisy_counts import CountsModel, count_units, counting_epsilon, counting_z
 from sottovoce.models.training.privacy.card import in_a_group
+from sottovoce.models.training.privacy.plan import check_enough, delta_for
 from sottovoce.models.training.tasks.lm import LanguageModelling
 from sottovoce.models.training.train_settings import TrainSettings
 from sottovoce.models.training.units import Units
+from sottovoce.pipelines.training.charged import Charged
 from sottovoce.pipelines.training.speaker_charges import charge_run
 from sottovoce.pipelines.training.training_places import TrainingPlaces
 
@@ -38,13 +39,13 @@ def count_model(
     places: TrainingPlaces,
     commit: str | None,
     units: Units | None,
-    max_epsilon: float | None,
+    charged: Charged,
     origin: dict[str, Any],
     state: dict[str, Any] | None = None,
+    processes: int = 1,
 ) -> dict[str, Any]:
     """The card. The key is on disk before anything is drawn from it: a release that was cut off, perhaps after its model
     was seen, repeats the same draws (`state`) and is the release that was charged, not a second one."""
-    require((settings.mode != "plain", "mode: counts without noise publish rare n-grams; use per_example"))
     member = settings.member.make()
     key = fresh_secret() if state is None else Secret(bytes.fromhex(state["key"]))
     prepared = prepare(data, settings, key, commit, units)
@@ -52,16 +53,15 @@ def count_model(
     name = identity(settings, prepared)
     check_identity(state, name)
     n = len(prepared.units)
-    delta = settings.delta or 0.1 / n
-    require((delta < 1 / n, f"delta: {delta:g} is not below 1/n = {1 / n:.3g}"))
+    check_enough(settings, n, processes)
+    delta = delta_for(settings, n)
     z = settings.z0 if settings.z0 is not None else counting_z(settings.target_epsilon or 0.0, delta)
     epsilon = counting_epsilon(z, delta)
-    if max_epsilon is not None and epsilon > max_epsilon * (1 + 1e-9):
-        raise RunError(f"counting spends epsilon {epsilon:.4g}, and {max_epsilon:.4g} was charged; nothing was counted")
+    charged.check(epsilon, delta)
     entry = _entry(settings, member, prepared, epsilon, delta, z)
     if problems := faults_of(entry):
         raise RunError("; ".join(problems))
-    if commit is None:
+    if not charged.before:
         charge_run(data, settings, epsilon, delta, key)
     places.make()
     save_checkpoint(places.private, {"identity": name, "key": key.value.hex()})

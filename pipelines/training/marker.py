@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 from apache_beam.io.filesystems import FileSystems
@@ -20,8 +21,9 @@ from apache_beam.io.filesystems import FileSystems
 from sottovoce.models.errors import RunError
 from sottovoce.models.launch import Handle, Launcher
 from sottovoce.models.settings import read_spec
+from sottovoce.models.training.rows import run_around
 from sottovoce.pipelines.sanitize.bucket_object import write_object
-from sottovoce.pipelines.sanitize.run_folder import RunFolder, read_json, write_json
+from sottovoce.pipelines.sanitize.run_folder import RunFolder, open_run, read_json, write_json
 from sottovoce.transforms.write.private_files import FILE_MODE, make_private_folder
 
 
@@ -41,6 +43,7 @@ class Marker:
     handle: Handle | None = None
     sink: str = "slu"  # that is trained on
     max_epsilon: float | None = None  # what was charged to its people, by unit; None where the run does not know them
+    max_delta: float | None = None
     model: str = "model"  # the folder of the model, in that of the training
     resume: bool = False  # from the checkpoint of the attempt before
     stale: str | None = None  # since when the run lacks records that the model was trained on
@@ -64,6 +67,19 @@ def read_marker(folder: RunFolder) -> Marker | None:
 
 def write_marker(folder: RunFolder, marker: Marker) -> None:
     write_json(folder.places.training_marker, asdict(marker))
+
+
+def was_started(data: str, commit: str | None, private: Path) -> bool:
+    """Whether start-training has judged this commit, and charged its people for the model whose private folder this is. Whoever
+    has the command of its job could give it again for another folder: that is another model."""
+    run = run_around(Path(data))
+    if run is None or commit is None:
+        return False
+    folder = open_run(str(run))
+    marker = read_marker(folder)
+    if marker is None or marker.commit != commit:
+        return False
+    return Path(folder.places.training(marker.model)).resolve() == private.resolve()
 
 
 def mark_stale(folder: RunFolder, since: str) -> None:

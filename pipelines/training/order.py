@@ -10,7 +10,7 @@ from pathlib import Path
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.launch import TABLE
 from sottovoce.models.ledger.gate import Gate
-from sottovoce.models.settings import Spec, build, read_spec
+from sottovoce.models.settings import Spec, build, read_spec, require
 from sottovoce.models.training.tasks import task_of
 from sottovoce.models.training.train_settings import TrainSettings
 from sottovoce.pipelines.yaml_settings import read_mapping
@@ -62,4 +62,10 @@ def read_launch(launch: str) -> Launch:
 
 def _read_settings(path: str) -> tuple[str, TrainSettings]:
     settings = build(TrainSettings, read_mapping(path, "train.yaml"), "train")
+    require(
+        (settings.train_split is None, "train_split: rows of a run have no split"),
+        (settings.validation_split is None or settings.validation is not None, "validation_split: rows of a run have no split"),
+        (not settings.validation_is_public or settings.validation is not None, "validation_is_public: the people of a run "
+         "are not; give public examples as `validation`"),
+    )  # fmt: skip
     return Path(path).read_text(encoding="utf-8"), settings

@@ -7,7 +7,8 @@ anybody beyond `nightly.speaker_epsilon` of the job is refused before it starts;
 submitted, once for each model, however often its job is resumed; by hand once for each key that noise is drawn from, since a
 training that begins anew in the place of another one is another release. Charges of an output wait for each other, and are
 refused while a run is being written, whose own charge nobody knows yet. The delta goes with it: that of the plan for a speaker,
-and k exp((k - 1) epsilon) times it for one with k examples (`of_a_group`).
+and k exp((k - 1) epsilon) times it for one with k examples (`of_a_group`). What the job itself would refuse is refused first; a
+training that is tried again with other settings is charged what they cost beyond what it was charged before.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ from apache_beam.io.filesystems import FileSystems
 from sottovoce.models.errors import RunError
 from sottovoce.models.randomness import Secret
 from sottovoce.models.runs.places import INDEX, OutputPlaces
-from sottovoce.models.training.privacy.plan import Plan, check_enough, make_plan, of_a_group
+from sottovoce.models.training.privacy.plan import Plan, check_enough, delta_for, make_plan, of_a_group
 from sottovoce.models.training.rows import run_around
 from sottovoce.models.training.tasks import task_of
 from sottovoce.models.training.train_settings import TrainSettings
 from sottovoce.models.training.units import index_lines, join_people
 from sottovoce.pipelines.nightly.cumulative_ledger import ROUNDING, spent_by_speaker
-from sottovoce.pipelines.nightly.finished_runs import DELTA, finished_runs, spent_tables
+from sottovoce.pipelines.nightly.finished_runs import DELTA, finished_runs, spent_tables, training_delta
 from sottovoce.pipelines.sanitize.run_files import open_committed
 from sottovoce.pipelines.sanitize.run_folder import RunFolder, open_run
 from sottovoce.transforms.nightly.state import SPEAKERS
@@ -45,22 +46,23 @@ from sottovoce.transforms.write.private_files import FILE_MODE
 from sottovoce.transforms.write.shards import write_private_table
 
 CHARGES, CONFIG, UNITS = "charges", "config.yaml", "units.parquet"
-DEVIATIONS = 6.0  # units that a draw may hold out beyond the mean, in standard deviations
+NEVER, RARELY = 1e-9, 1e-3  # chances that fewer units are left, for a figure and for whether they are enough
 Lines = Sequence[tuple[str, str]]  # (id of a row, keyed hash of a person)
 
 
 @dataclass(frozen=True)
 class Charge:
-    """`epsilon` of the plan for one unit, at most; `costs` of each person, by keyed hash; `units` of the rows."""
+    """`epsilon` and `delta` of the plan for one unit, at most; `costs` of each person, by keyed hash; `units` of the rows."""
 
     epsilon: float
+    delta: float
     unit: str
     costs: Mapping[str, float]
     units: Mapping[str, str]
-    delta: float  # for the person with the most units
+    delta_of_a_person: float  # of the one with the most units
 
 
-def charge_of(folder: RunFolder, sink: str, settings: TrainSettings) -> Charge | None:
+def charge_of(folder: RunFolder, sink: str, settings: TrainSettings, processes: int = 1) -> Charge | None:
     """What the training will cost, before it is planned; None where the run does not know whose its rows are."""
     lines = _lines(folder, sink)
     if not lines:
@@ -69,24 +71,34 @@ def charge_of(folder: RunFolder, sink: str, settings: TrainSettings) -> Charge |
     if settings.unit is None:
         settings = replace(settings, unit="speaker" if settings.may_protect_speakers else "example")
     n = len(set(units.values())) if settings.unit == "speaker" else len(units)
-    if not settings.member.make().counts:
-        check_enough(settings, n)
-    epsilon, delta = _at_most(settings, n), _delta(settings, _fewest(settings, n))
-    costs = _costs(lines, settings.protects, epsilon)
-    return Charge(
-        epsilon, settings.protects, costs, units, _delta_of_a_person(lines, settings.protects, epsilon, delta)
+    _check_job(settings, n, processes)
+    epsilon, delta = (
+        _at_most(settings, n),
+        0.0 if settings.mode == "plain" else delta_for(settings, _fewest(settings, n)),
     )
+    costs, unit = _costs(lines, settings.protects, epsilon), settings.protects
+    return Charge(epsilon, delta, unit, costs, units, _delta_of_a_person(lines, unit, epsilon, delta))
+
+
+def _check_job(settings: TrainSettings, n: int, processes: int) -> None:
+    """Nobody is charged for a job that would refuse to begin: with all units, and with those that a draw may leave."""
+    check_enough(settings, n, processes)
+    left = _left(settings, n, RARELY)
+    check_enough(settings, left, processes, f"that may be left when validation_share is held out of {n} by lot")
+
+
+def _left(settings: TrainSettings, n: int, chance: float) -> int:
+    """Who is held out is drawn in the job: there are fewer units left by this chance at most."""
+    if settings.validation is not None or not settings.validation_share:
+        return n
+    from scipy.stats import binom
+
+    return int(binom.ppf(chance, n, 1 - settings.validation_share))
 
 
 def _fewest(settings: TrainSettings, n: int) -> int:
-    """Who is held out is drawn in the job: the fewest units that can be left."""
-    share = 0.0 if settings.validation or settings.validation_split else settings.validation_share
-    left = math.floor(n * (1 - share) - DEVIATIONS * math.sqrt(n * share * (1 - share)))
-    return max(left, settings.batch_size)
-
-
-def _delta(settings: TrainSettings, n: int) -> float:
-    return 0.0 if settings.mode == "plain" else settings.delta or 0.1 / max(n, 1)
+    """With fewer than a batch the job does not begin."""
+    return max(_left(settings, n, NEVER), 1 if settings.member.make().counts else settings.batch_size)
 
 
 def _at_most(settings: TrainSettings, n: int) -> float:
@@ -96,7 +108,7 @@ def _at_most(settings: TrainSettings, n: int) -> float:
         return 0.0
     if settings.target_epsilon is not None:
         return settings.target_epsilon
-    left, delta = _fewest(settings, n), _delta(settings, n)
+    left, delta = _fewest(settings, n), delta_for(settings, n)
     if settings.member.make().counts:
         # Here: it brings torch, which a run need not have and would wait for.
         from sottovoce.models.training.ngrams.noisy_counts import counting_epsilon
@@ -122,15 +134,24 @@ def _units_of(lines: Lines, unit: str) -> dict[str, int]:
 
 
 def write_charge(folder: RunFolder, name: str, costs: Mapping[str, float], delta: float) -> None:
-    """Refuses what would bring anybody beyond the budget; the same training is charged once."""
+    """Refuses what would bring anybody beyond the budget; the same training is charged once, and made anew with settings that
+    cost more, what they cost more: it may have ended before it began."""
     path = folder.places.training(CHARGES, f"{name}.parquet")
     with _one_at_a_time(folder.places.output):
-        if FileSystems.exists(path):
+        charged, charged_delta = (_read_charge(path), training_delta(path)) if FileSystems.exists(path) else ({}, -1.0)
+        more = {person: cost for person, cost in costs.items() if person not in charged or cost > charged[person]}
+        if not more and delta <= charged_delta:
             return
-        _check_budget(folder, costs)
-        rows = [{"speaker": person, "epsilon": cost, "units": 0} for person, cost in sorted(costs.items())]
-        schema = SPEAKERS.with_metadata({DELTA: repr(delta)})
+        _check_budget(folder, {person: cost - charged.get(person, 0.0) for person, cost in more.items()})
+        rows = [{"speaker": person, "epsilon": cost, "units": 0} for person, cost in sorted((charged | more).items())]
+        schema = SPEAKERS.with_metadata({DELTA: repr(max(delta, charged_delta))})
         write_private_table(path, pa.Table.from_pylist(rows, schema=schema))
+
+
+def _read_charge(path: str) -> dict[str, float]:
+    with FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED) as file:
+        columns = pq.read_table(file, columns=["speaker", "epsilon"]).to_pydict()
+    return dict(zip(columns["speaker"], columns["epsilon"], strict=True))
 
 
 @contextmanager

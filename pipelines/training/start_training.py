@@ -90,14 +90,14 @@ def _decide(
     plan = order.plan
     checks = judge(run, plan.gate, audit, order.private, order.sink)
     attempt = earlier.attempt + 1 if earlier else 1
-    charge = charge_of(folder, order.sink, order.parsed)
+    charge = charge_of(folder, order.sink, order.parsed, plan.launch.make().processes)
     if charge is None and order.parsed.unit == "speaker":
         raise RunError(
             f"{run.run_id}: the run does not know whose its rows are (forget: off); train with unit: example"
         )
     model = _model_of(earlier, attempt)
     if charge is not None:
-        write_charge(folder, model.get("model", "model"), charge.costs, charge.delta)
+        write_charge(folder, model.get("model", "model"), charge.costs, charge.delta_of_a_person)
         write_units(folder.places.training(f"job-{attempt}", UNITS), charge)
     marker = Marker(
         run_id=folder.name,
@@ -111,6 +111,7 @@ def _decide(
         commit=run.digest,
         sink=order.sink,
         max_epsilon=charge.epsilon if charge and order.private and charge.epsilon < math.inf else None,
+        max_delta=charge.delta if charge and order.private else None,
         **model,
     )
     if earlier is not None and earlier.stale is not None:
@@ -159,6 +160,8 @@ def _submit(folder: RunFolder, marker: Marker) -> Marker:
         program += ["--units", units]
     if marker.max_epsilon is not None:
         program += ["--max-epsilon", repr(marker.max_epsilon)]
+    if marker.max_delta is not None:
+        program += ["--max-delta", repr(marker.max_delta)]
     if marker.resume:
         program += ["--resume"]
     _remove_stale_models(folder, marker)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import os
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -24,13 +24,14 @@ from sottovoce.models.training.loop.processes import Processes, join
 from sottovoce.models.training.loop.start import start_trainer
 from sottovoce.models.training.loop.trainer import NotFinite, Trainer
 from sottovoce.models.training.privacy.card import card, ledger_entry
-from sottovoce.models.training.privacy.plan import Plan
 from sottovoce.models.training.rows import run_around
 from sottovoce.models.training.tasks import task_of
 from sottovoce.models.training.train_settings import TrainSettings
 from sottovoce.models.training.units import Units, read_units, units_of_run
+from sottovoce.pipelines.training.charged import NOTHING, Charged
 from sottovoce.pipelines.training.count_model import count_model
 from sottovoce.pipelines.training.curves import Curves
+from sottovoce.pipelines.training.marker import was_started
 from sottovoce.pipelines.training.speaker_charges import charge_by_hand
 from sottovoce.pipelines.training.training_places import TrainingPlaces
 from sottovoce.pipelines.yaml_settings import read_mapping
@@ -48,15 +49,17 @@ def train(
     resume: bool = False,
     commit: str | None = None,
     units: str | None = None,
-    max_epsilon: float | None = None,
+    charged: Charged = NOTHING,
 ) -> dict[str, Any]:
     """The privacy card. Runs alone or as one of the processes that torchrun starts; only the first one writes.
 
-    `commit` is the sha256 of the commit that passed its gate, where one was judged: no other one is trained on. `units` is
-    the table of whose its rows are, and `max_epsilon` what their people were charged: a plan beyond it is refused.
+    `commit` is the sha256 of the commit that passed its gate, where one was judged: no other one is trained on. What was not
+    decided by start-training, for this very folder, is judged and charged as a training by hand. `units` is
+    the table of whose its rows are, and `charged` what their people were charged: a plan beyond it is refused.
     """
     settings = read_settings(config)
-    if commit is None and settings.mode == "plain":
+    charged = replace(charged, before=was_started(data, commit, places.private))
+    if not charged.before and settings.mode == "plain":
         _check_replacement(Path(data))
     processes = join(settings.device)
     try:
@@ -68,8 +71,10 @@ def train(
                     print(f"already complete: {places.model}")
                 return done
             if settings.member.make().counts:
-                return count_model(data, settings, places, commit, whose, max_epsilon, _origin(data), state)
-            return _train(data, settings, places, state, commit, processes, whose, max_epsilon)
+                return count_model(
+                    data, settings, places, commit, whose, charged, _origin(data), state, processes.count
+                )
+            return _train(data, settings, places, state, commit, processes, whose, charged)
     finally:
         processes.leave()
 
@@ -82,7 +87,7 @@ def _train(
     commit: str | None,
     processes: Processes,
     units: Units | None,
-    max_epsilon: float | None,
+    charged: Charged,
 ) -> dict[str, Any]:
     key = Secret(bytes.fromhex(processes.from_first(state["key"] if state is not None else fresh_secret().value.hex())))
     prepared = prepare(data, settings, key, commit, units)
@@ -92,9 +97,10 @@ def _train(
         settings, prepared, key, processes, curves, lambda kept: save_checkpoint(places.private, kept), state
     )
     book = _Book(places, trainer, processes.first)
-    _check_charged(trainer.bench.plan, max_epsilon)
+    sound = trainer.bench.plan.sound()
+    charged.check(sound.epsilon if sound else None, trainer.bench.plan.delta)
     if processes.first:
-        if commit is None:
+        if not charged.before:
             charge_by_hand(data, settings, trainer.bench.plan, key)
         places.make()
     book.write("training", prepared)
@@ -122,15 +128,6 @@ def _train(
 def _units_beside(data: str, settings: TrainSettings) -> Units | None:
     folder = run_around(Path(data))
     return None if folder is None else units_of_run(folder, task_of(settings.task).sink)
-
-
-def _check_charged(plan: Plan, max_epsilon: float | None) -> None:
-    sound = plan.sound()
-    if max_epsilon is not None and sound is not None and sound.epsilon > max_epsilon * (1 + 1e-9):
-        raise RunError(
-            f"the plan spends epsilon {sound.epsilon:.4g}, and {max_epsilon:.4g} was charged to the people in the data; "
-            "nothing was trained. Give target_epsilon in train.yaml"
-        )
 
 
 def _origin(data: str) -> dict[str, Any]:

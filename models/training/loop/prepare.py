@@ -11,7 +11,7 @@ from typing import Any
 
 from sottovoce.models.errors import CorpusError
 from sottovoce.models.randomness import Secret
-from sottovoce.models.training.rows import rows_of
+from sottovoce.models.training.rows import rows_of, run_around
 from sottovoce.models.training.tasks import task_of
 from sottovoce.models.training.tasks.task import Task, TaskCorpus
 from sottovoce.models.training.train_settings import TrainSettings
@@ -46,6 +46,7 @@ def prepare(
 ) -> Prepared:
     """`commit` is the sha256 of the one commit that may be read of a run, `units` say whose its rows are."""
     task = task_of(settings.task)
+    _check_public(settings, data)
     corpus = read_data(task, data, settings.train_split, commit, units)
     known = bool(corpus.examples) and all(example.speaker is not None for example in corpus.examples)
     if settings.unit == "speaker":
@@ -81,6 +82,15 @@ def units_of(train: Sequence[Any], settings: TrainSettings) -> list[list[int]]:
     for row, example in enumerate(train):
         speakers.setdefault(example.speaker, []).append(row)
     return [rows[: settings.longest_speaker] for rows in speakers.values()]
+
+
+def _check_public(settings: TrainSettings, data: str) -> None:
+    """Statistics of public examples go with the weights, and scores on them stand on the card, exact: not of a run."""
+    scored = (settings.validation or data) if settings.validation_is_public else None
+    for name, path in (("public_data", settings.public_data), ("validation_is_public", scored)):
+        run = run_around(Path(path)) if path else None
+        if run is not None:
+            raise CorpusError(f"{name}: {path} lies in {run.name}, whose people are not public")
 
 
 def _check_speakers(examples: Sequence[Any]) -> None:

@@ -28,6 +28,14 @@ class _OfTensors(nn.Module):
         return self.network.scores(NamedBatch(tensors, lengths, torch.ones(rows)))
 
 
+def _without_traces(program: Any) -> Any:
+    """Each operation knows the line of code that it came from: a path of this machine, which often names its owner."""
+    for module in program.graph_module.modules():
+        for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
+            node.meta.pop("stack_trace", None)
+    return program
+
+
 def write_traced(model: TrainedModel, path: Path) -> None:
     """Rows and places may be of any number afterwards. The file takes its name once it has answered as the network does."""
     small, large = (model.member.trial(*shape) for shape in ((3, 40), (5, 77)))
@@ -43,7 +51,7 @@ def write_traced(model: TrainedModel, path: Path) -> None:
     )
     draft = path.with_name(f"{path.stem}.draft.pt2")  # the ending is torch's own
     with torch.no_grad():
-        torch.export.save(torch.export.export(network, small, dynamic_shapes=free), draft)
+        torch.export.save(_without_traces(torch.export.export(network, small, dynamic_shapes=free)), draft)
         again, here = torch.export.load(draft).module()(*large), network(*large)
     if any(not torch.allclose(one, other, atol=AGREE) for one, other in zip(again, here, strict=True)):
         draft.unlink()

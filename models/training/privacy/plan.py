@@ -65,16 +65,20 @@ def of_a_group(epsilon: float, delta: float, size: int) -> tuple[float, float]:
     return size * epsilon, min(1.0, size * math.exp(min(exponent, 700.0)) * delta)
 
 
-def check_enough(settings: TrainSettings, n: int, processes: int = 1) -> None:
+def check_enough(settings: TrainSettings, n: int, processes: int, there: str = "there are") -> None:
     """Whether `n` units are enough for the settings: asked before anybody is charged, and of the job itself."""
     units = "speakers" if settings.protects == "speaker" else "examples"
-    shared_out = 1 if settings.mode in ("plain", "per_example") else settings.n_micro
-    delta = _delta_for(settings, n)
+    counts = settings.member.make().counts
+    shared_out = 1 if counts or settings.mode in ("plain", "per_example") else settings.n_micro
+    batch_size = 1 if counts else settings.batch_size
+    delta = delta_for(settings, n)
     require(
         (n >= 1, f"data: no {units} to train on"),
         (n >= processes, f"data: {n} {units} for {processes} processes; each needs at least one"),
         (n >= shared_out, f"n_micro: {n} {units} are fewer than {shared_out} micro-batches"),
-        (settings.batch_size <= max(n, 1), f"batch_size: {settings.batch_size} is more than the {n} {units} there are"
+        (not counts or processes == 1, f"model: counts are made in one process; here are {processes}"),
+        (not counts or settings.mode != "plain", "mode: counts without noise publish rare n-grams; use per_example"),
+        (batch_size <= max(n, 1), f"batch_size: {batch_size} is more than the {n} {units} {there}"
          + ("; unit: example protects single examples instead" if units == "speakers" else "")),
         (shared_out == 1 or shared_out % processes == 0, f"n_micro: {shared_out} micro-batches cannot be shared out "
          f"evenly over {processes} processes"),
@@ -83,14 +87,14 @@ def check_enough(settings: TrainSettings, n: int, processes: int = 1) -> None:
     )  # fmt: skip
 
 
-def _delta_for(settings: TrainSettings, n: int) -> float:
+def delta_for(settings: TrainSettings, n: int) -> float:
     return 0.1 / n if settings.delta is None and n else settings.delta or 0.0
 
 
 def make_plan(settings: TrainSettings, n: int, processes: int) -> Plan:
     """Check the settings against the data, and find the noise where only its epsilon is given."""
     check_enough(settings, n, processes)
-    delta = _delta_for(settings, n)
+    delta = delta_for(settings, n)
     if settings.mode == "plain":
         return Plan(settings, n, delta, 0.0, 0)
     c = sensitivity_factor(_microbatch_size(settings), settings.neighbours)
@@ -135,4 +139,5 @@ def _terms(
         alpha_max=alpha_max,
         alpha_source=settings.alpha,
         alpha_z=settings.alpha_z,
+        unit=settings.protects,
     )

@@ -38,6 +38,7 @@ class PrivacyTerms:
     alpha_max: float = 1.0
     alpha_source: AlphaSource = "ones"
     alpha_z: float | None = None
+    unit: str = "example"  # whom the figure is for, in words
 
     def __post_init__(self) -> None:
         _check_ranges(self)
@@ -101,20 +102,20 @@ def _check_combination(terms: PrivacyTerms) -> None:
 
 
 def _assumptions_of(terms: PrivacyTerms) -> tuple[str, ...]:
-    n, batch_size = terms.n, terms.batch_size
+    n, batch_size, unit = terms.n, terms.batch_size, terms.unit
     neighbours = {
-        "replace_one": "neighbours differ in the content of one example",
-        "add_remove": "neighbours differ by one example more or less",
-        "zero_out": "neighbours differ in one example, which counts nothing in one of them",
+        "replace_one": f"neighbours differ in the content of one {unit}",
+        "add_remove": f"neighbours differ by one {unit} more or less",
+        "zero_out": f"neighbours differ in one {unit}, which counts nothing in one of them",
     }[terms.adjacency]
     drawn = {
-        "shuffle": f"each example is used at most once per epoch, in {terms.steps_per_epoch} batches of exactly {batch_size}",
-        "poisson": f"each example enters each step by its own coin of {batch_size / n:.4g}; batches vary in size",
+        "shuffle": f"each {unit} is used at most once per epoch, in {terms.steps_per_epoch} batches of exactly {batch_size}",
+        "poisson": f"each {unit} enters each step by its own coin of {batch_size / n:.4g}; batches vary in size",
     }[terms.sampling]
-    said = [neighbours, drawn, f"the number of examples, {n}, is public"]
+    said = [neighbours, drawn, f"the number of {unit}s, {n}, is public"]
     if terms.microbatch_size > 1:
         said.append(
-            "examples are assigned to micro-batches independently of each other, or by position in fixed batches"
+            f"{unit}s are assigned to micro-batches independently of each other, or by position in fixed batches"
         )
     if terms.noise == "paper_shared":
         said.append("all devices add one and the same draw")
@@ -123,5 +124,5 @@ def _assumptions_of(terms: PrivacyTerms) -> tuple[str, ...]:
     if terms.alpha_source == "noisy_release":
         said.append("the release of alpha is charged as one more Gaussian")
     if terms.delta * n >= 1:
-        said.append(f"delta is not below 1/n = {1 / n:.3g}: publishing one example outright would count as private")
+        said.append(f"delta is not below 1/n = {1 / n:.3g}: publishing one {unit} outright would count as private")
     return tuple(said)

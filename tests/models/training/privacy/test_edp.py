@@ -258,6 +258,18 @@ def test_settings_that_could_not_be_sound_are_refused_with_the_reason(changes, w
         having(**changes)
 
 
+@pytest.mark.parametrize("mode", ["per_example", "plain"])
+def test_modes_without_micro_batches_do_not_ask_for_them(mode):
+    assert make_plan(having(mode=mode, batch_size=3, n_micro=8, sampling="shuffle"), 10, 3).steps_per_epoch == 3
+
+
+@pytest.mark.parametrize("unit", ["speaker", "example"])
+def test_a_figure_says_whom_it_is_for(unit):
+    said = " ".join(make_plan(having(mode="per_example", unit=unit, epochs=1), 40, 1).sound().assumptions)
+    other = {"speaker": "example", "example": "speaker"}[unit]
+    assert f"one {unit} more or less" in said and f"the number of {unit}s, 40" in said and other not in said
+
+
 @pytest.mark.parametrize(
     ("changes", "n", "processes", "word"),
     [
