@@ -51,7 +51,9 @@ def measure(manifest: Path, setting: str, folder: Path) -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--utterances", type=int, nargs="+", default=[10_000, 100_000])
-    parser.add_argument("--speakers", type=int, metavar="N", help="in every corpus (default: a tenth of its utterances)")
+    parser.add_argument(
+        "--speakers", type=int, metavar="N", help="in every corpus (default: a tenth of its utterances)"
+    )
     args = parser.parse_args()
     print(f"{'utterances':>10}  {'job':<16}{'CPU s':>9}{'utterances/s':>14}{'MB at most':>12}{'against replace':>17}")
     for utterances in args.utterances:
