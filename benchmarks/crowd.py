@@ -1,9 +1,10 @@
 """Crowd release beside replacement: utterances by second of CPU and the most memory, each in a process of its own, in one table.
 
     python benchmarks/crowd.py --utterances 100000
+    python benchmarks/crowd.py --utterances 20000 200000 --speakers 2000    # what a speaker says more should not be held
 
-Texts are those of the demo, said by many speakers, each with a word of its own in one of ten; detection is by rules, so that what
-is compared is not hidden behind a tagger.
+Texts are those of the demo, said by many speakers (a tenth of the utterances, if not told), each with a word of its own in one of
+ten; detection is by rules, so that what is compared is not hidden behind a tagger.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ DEMO = Path(__file__).parents[1] / "examples" / "demo" / "manifest.jsonl"
 JOBS = {"replace: full": "replace=full", "rewrite: crowd": "rewrite=crowd"}
 
 
-def write_corpus(path: Path, utterances: int) -> None:
+def write_corpus(path: Path, utterances: int, speakers: int) -> None:
     draw, demo = random.Random(0), [json.loads(line) for line in DEMO.read_text().splitlines()]
     with path.open("w") as file:
         for number in range(utterances):
             record = draw.choice(demo)
             text = record["text"] + (f" word{number}" if draw.random() < 0.1 else "")
-            speaker = f"speaker-{draw.randrange(max(1, utterances // 10))}"
+            speaker = f"speaker-{draw.randrange(speakers)}"
             row = {"id": str(number), "dialogue_id": f"d{number // 3}", "speaker_id": speaker, "text": text}
             file.write(json.dumps(row | {"intent": record["intent"], "slots": record["slots"]}) + "\n")
 
@@ -50,11 +51,15 @@ def measure(manifest: Path, setting: str, folder: Path) -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--utterances", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument(
+        "--speakers", type=int, metavar="N", help="in every corpus (default: a tenth of its utterances)"
+    )
+    args = parser.parse_args()
     print(f"{'utterances':>10}  {'job':<16}{'CPU s':>9}{'utterances/s':>14}{'MB at most':>12}{'against replace':>17}")
-    for utterances in parser.parse_args().utterances:
+    for utterances in args.utterances:
         with tempfile.TemporaryDirectory() as folder:
             manifest = Path(folder) / "corpus.jsonl"
-            write_corpus(manifest, utterances)
+            write_corpus(manifest, utterances, args.speakers or max(1, utterances // 10))
             first = None
             for name, setting in JOBS.items():
                 seconds, memory = measure(manifest, setting, Path(folder) / name.split(":")[0])

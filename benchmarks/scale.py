@@ -2,13 +2,14 @@
 
     python benchmarks/scale.py [--text 2000 10000 50000] [--speech 40 80] [--workers 1 2]
     make bench-scale                                   # the sizes of docs/runners.md, with a Flink cluster of its own
+    python benchmarks/scale.py --text 20000 200000 --speech --workers 1 --set rewrite=crowd 'sinks={slu: 1}'
 
 First the start-up: 40 texts of the demo by the default job, three times. Then each line is one `sottovoce sanitize` in a
 process of its own, start-up included; `added/s` leaves start-up out: it is the utterances by which the corpus is larger
 than in the line before, over the seconds by which the run is longer. Ratios are against the first line of the same corpus
 (`speed`) and of the same runner (`memory`). Memory is the largest sum of the resident sizes of all processes of the run,
-sampled; on Flink of the driver, the job server and the Beam workers, without Flink's own JVMs, whose size is fixed. Flink
-is measured when the cluster of `make flink-up` is up.
+sampled; on Flink of the driver, the job server and the Beam workers, without Flink's own JVMs, whose size is fixed, and
+of the Beam workers by themselves (`workers`). Flink is measured when the cluster of `make flink-up` is up.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class Engine:
 class Measured:
     seconds: float
     peak_mb: float
+    workers_mb: float
 
 
 def write_speech(path: Path, records: int) -> None:
@@ -90,15 +92,17 @@ def measure(corpus: Path, out: Path, job: tuple[str, ...], engine: Engine) -> Me
     began = time.perf_counter()
     with log.open("w") as printed:
         process = psutil.Popen([*command, *job, *engine.flags], stdout=printed, stderr=printed)
-        peak = 0
+        peak = most = 0
         while process.poll() is None:
-            peak = max(peak, sum(_resident(root, process.create_time()) for root in (process.pid, *engine.also)))
+            workers = sum(_resident(root, process.create_time()) for root in engine.also)
+            peak = max(peak, workers + _resident(process.pid, process.create_time()))
+            most = max(most, workers)
             with contextlib.suppress(psutil.TimeoutExpired):  # ends with the run: a sleep would be counted as its time
                 process.wait(SAMPLE_EVERY_S)
     if process.returncode:
         print(f"{engine.name}: the run failed\n{log.read_text()[-2000:]}", flush=True)
         return None
-    return Measured(time.perf_counter() - began, peak / 2**20)
+    return Measured(time.perf_counter() - began, peak / 2**20, most / 2**20)
 
 
 def _resident(pid: int, since: float) -> int:
@@ -117,9 +121,13 @@ def _resident(pid: int, since: float) -> int:
     return total
 
 
-def report(kind: str, sizes: list[int], folder: Path, some_engines: list[Engine]) -> None:
+def report(kind: str, sizes: list[int], folder: Path, some_engines: list[Engine], settings: list[str]) -> None:
     write, job = (write_corpus, TEXT) if kind == "text" else (write_speech, SPEECH)
-    print(f"\n{kind:>7} {'runner':>10} {'seconds':>8} {'per s':>7} {'speed':>6} {'added/s':>8} {'MB':>6} {'memory':>7}")
+    job = (*job, *(word for setting in settings for word in ("--set", setting)))
+    print(
+        f"\n{kind:>7} {'runner':>10} {'seconds':>8} {'per s':>7} {'speed':>6} {'added/s':>8} {'MB':>6} {'memory':>7} "
+        f"{'workers':>8}"
+    )
     before: dict[str, tuple[int, Measured]] = {}
     first_mb: dict[str, float] = {}
     for size in sizes:
@@ -140,7 +148,8 @@ def report(kind: str, sizes: list[int], folder: Path, some_engines: list[Engine]
             before[engine.name] = (size, done)
             print(
                 f"{size:>7} {engine.name:>10} {done.seconds:>8.1f} {size / done.seconds:>7.1f} "
-                f"{first_s / done.seconds:>6.2f} {added:>8} {done.peak_mb:>6.0f} {memory:>7.2f}",
+                f"{first_s / done.seconds:>6.2f} {added:>8} {done.peak_mb:>6.0f} {memory:>7.2f} "
+                f"{f'{done.workers_mb:.0f}' if engine.also else '':>8}",
                 flush=True,
             )
 
@@ -164,13 +173,14 @@ def main() -> None:
     parser.add_argument("--text", type=int, nargs="*", default=[2_000, 10_000, 50_000], metavar="N")
     parser.add_argument("--speech", type=int, nargs="*", default=[40, 80], metavar="N")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], metavar="N")
+    parser.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help="further settings of every job")
     args = parser.parse_args()
     some_engines = engines(args.workers)
     with tempfile.TemporaryDirectory() as folder:
         report_start(Path(folder))
         for kind, sizes in (("text", args.text), ("speech", args.speech)):
             if sizes:
-                report(kind, sizes, Path(folder), some_engines)
+                report(kind, sizes, Path(folder), some_engines, args.set)
 
 
 if __name__ == "__main__":

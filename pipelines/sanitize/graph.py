@@ -63,7 +63,7 @@ def build_graph(pipeline: beam.Pipeline, job: Job, corpus: Corpus) -> None:
     tallies.append(routed[TALLY])
     texts = {sink: routed[sink] for sink in job.sinks}
     if releases_templates(job.rewrite):
-        crowd = texts | "Crowd" >> ReleaseCrowd(job, corpus.records)
+        crowd = texts | "Crowd" >> ReleaseCrowd(job, sum(file.size for file in corpus.files))
         texts = {sink: follow(outputs, sink) for sink, outputs in crowd.items()}
     for sink in job.sinks:
         _write_sink(sink, texts[sink], job, known, follow)

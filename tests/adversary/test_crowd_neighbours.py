@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Sequence
 from types import SimpleNamespace
 
 import pytest
@@ -18,13 +19,18 @@ from scipy.stats import beta, binom
 from whole_runs import rows, sottovoce
 
 from sottovoce.models.randomness import Secret
+from sottovoce.models.records import Source, Utterance
 from sottovoce.models.runs.committed_run import open_local
 from sottovoce.models.text.replace.private_counts import CountSettings, noisy_count
+from sottovoce.models.text.rewrite import Count
+from sottovoce.models.text.rewrite.crowd import Crowd
+from sottovoce.models.text.rewrite.release import added, release
 
 pytestmark = pytest.mark.slow
 JOB = ("--set", "rewrite=crowd", "--set", "sinks={slu: 1}", "--set", "detect=rules")
 NONCE = "sottovoce.transforms.engine.job:secrets"
 PUBLIC = "sottovoce.pipelines.sanitize.run_folder:handed_on"
+REWRITE, TWO_RUNGS = "sottovoce.models.text.rewrite", {"said": 1.0, "full": 1.0}
 NAME_AND_TIME = re.compile(rb"run-[0-9a-f]{12}|20\d\d-\d\d-\d\d[T ]\d\d:\d\d(:\d\d\+00:00)?")
 
 
@@ -112,14 +118,11 @@ def test_what_was_handed_on_does_not_tell_that_she_was_forgotten(ours):
     assert operator.hand_over("with").files() == before.files()
 
 
-def too_likely(spent: CountSettings, epsilon: float, delta: float, tries: int = 4000) -> list[object]:
-    """She says what four others say. Events (silence, or a released count) that are more than e^epsilon times as likely
-    with her as without her or the other way round, but for delta, over many nonces."""
-    secret = Secret(b"a secret of this attack")
-    pair = ("full/slu", "what is the news")
-    seen = [Counter(noisy_count(pair, count, spent, secret, str(n)) for n in range(tries)) for count in (4, 5)]
+def too_likely(seen: Sequence[Counter], epsilon: float, delta: float) -> list[object]:
+    """Events that are more than e^epsilon times as likely with her as without her or the other way round, but for delta; as many
+    tries of each."""
     events = sorted(set(seen[0]) | set(seen[1]), key=str)
-    luck = FLAKINESS / (4 * len(events))
+    luck, tries = FLAKINESS / (4 * len(events)), seen[0].total()
     found = []
     for one, other in (seen, seen[::-1]):
         for event in events:
@@ -129,8 +132,49 @@ def too_likely(spent: CountSettings, epsilon: float, delta: float, tries: int = 
     return found
 
 
+def beside_four(spent: CountSettings, tries: int = 4000) -> list[Counter]:
+    """She says what four others say: silence, or a released count, over many nonces."""
+    secret = Secret(b"a secret of this attack")
+    pair = ("full/slu", "what is the news")
+    return [Counter(noisy_count(pair, count, spent, secret, str(n)) for n in range(tries)) for count in (4, 5)]
+
+
 def test_presence_in_a_crowd_moves_the_odds_by_no_more_than_epsilon():
     """Shown first to bite: noise that is made for epsilon 4 does not give 1. Flaky: one in 10^6."""
-    assert too_likely(CountSettings(4.0, 1e-2, "laplace", 1), 1.0, 1e-2)
+    assert too_likely(beside_four(CountSettings(4.0, 1e-2, "laplace", 1)), 1.0, 1e-2)
     for noise in ("laplace", "gaussian"):
-        assert too_likely(CountSettings(1.0, 1e-2, noise, 1), 1.0, 1e-2) == []
+        assert too_likely(beside_four(CountSettings(1.0, 1e-2, noise, 1)), 1.0, 1e-2) == []
+
+
+def down_the_ladder(crowds: int, others: int, sentences: int) -> list[Counter]:
+    """Without her and with her, who says what `others` say, in crowds that share no word: on which rungs each is released."""
+    crowd = Crowd(epsilon=1.0, delta=1e-3, utterances_per_speaker=1, noise="laplace", copies=1, ladder=TWO_RUNGS)
+    seen = []
+    for here in (0, 1):
+        people = [(str(n), f"{n}-{who}") for n in range(crowds) for who in range(others + here)]
+        corpus = [
+            Utterance(f"{who}-{at}", who, at, f"sentence{at}", Source("f", 1), speaker_id=who, intent=name)
+            for name, who in people for at in range(sentences)
+        ]  # fmt: skip
+        found: dict[str, list[str]] = {name: [] for name, _ in people}
+        for one in release(crowd, corpus, "slu", Secret(b"a secret of this attack"), f"{here}")[0]:
+            found[one.intent].append(f"{one.source.file} {one.text}")
+        seen.append(Counter(str(sorted(rungs)) for rungs in found.values()))
+    return seen
+
+
+@pytest.mark.parametrize(("part", "weak", "crowds"), [
+    ("cheap silence", {f"{REWRITE}.crowd:counts_of": lambda ladder, *_: [
+        Count(name, CountSettings(1.0, 5e-4, "laplace", 1)) for name in ladder]}, (2500, 8, 1)),
+    ("one release of each", {f"{REWRITE}.release:added": lambda own, count, known: added(own, count, ())}, (2500, 7, 1)),
+    ("a bound of each speaker", {f"{REWRITE}.release:keep": lambda own, said, limit: own.update([said])}, (1200, 7, 2)),
+])  # fmt: skip
+def test_a_walk_without_one_part_of_its_proof_tells_of_her(part, weak, crowds):
+    with weakened(part, weak):
+        assert too_likely(down_the_ladder(*crowds), 1.0, 1e-3)
+
+
+@pytest.mark.parametrize("crowds", [(2500, 8, 1), (1200, 7, 2)])
+def test_the_walk_as_it_runs_tells_what_epsilon_allows(crowds):
+    """A few thousand releases. Flaky: one in 10^6."""
+    assert too_likely(down_the_ladder(*crowds), 1.0, 1e-3) == []

@@ -34,7 +34,7 @@ from sottovoce.transforms.engine.job import Job
 from sottovoce.transforms.engine.stage import Outputs, Stage, Step
 from sottovoce.transforms.write.shards import write_once
 
-RELEASED_PER_SHARD = 20_000
+BYTES_PER_SHARD = 1 << 22  # of the corpus: some 20,000 utterances
 Weighed = tuple[Pair, float]
 
 
@@ -45,9 +45,11 @@ def releases_templates(rewriter: Spec) -> bool:
 class ReleaseCrowd(beam.PTransform):
     """{sink: batches of Utterances} -> {sink: Outputs}, whose `passed` are batches of records that belong to nobody."""
 
-    def __init__(self, job: Job, records: int):
+    def __init__(self, job: Job, corpus_bytes: int):
+        """What is kept stands in the shard of its key, so all executions of a run must have as many: the size of the corpus is in
+        the name of the run, how many records it is thought to have is not."""
         super().__init__()
-        self._job, self._shards = job, 1 + records // RELEASED_PER_SHARD
+        self._job, self._shards = job, 1 + corpus_bytes // BYTES_PER_SHARD
 
     def expand(self, routed: Mapping[str, beam.PCollection]) -> dict[str, Outputs]:
         job, crowd = self._job, self._job.rewrite.make()

@@ -74,14 +74,18 @@ class Adept(RewritesEach):
         coder = autoencoder.load(self.model)
         vectors = coder.encode([autoencoder.tokens_of(one) for one in utterances])
         for one, vector in zip(utterances, vectors, strict=True):
-            draw = secret.generator("adept", one.dialogue_id, one.id, secret.token("text", one.text))
-            vector[:] = self.noisy(vector, draw)
+            vector[:] = self.noisy(vector, self.draw_for(one, secret))
         made: list[Utterance | None] = []
         for one, tokens in zip(utterances, coder.decode(vectors, self.beam), strict=True):
             text, intent, slots = autoencoder.text_of(tokens)
             new = dataclasses.replace(one, text=text, intent=intent, slots=slots, spans=()) if text else None
             made.append(new)
         return made
+
+    def draw_for(self, one: Utterance, secret: Secret) -> np.random.Generator:
+        """The same whenever it is rewritten again; of its own for other settings, and for other labels of the text: noise that
+        two outputs had in common would cancel out between them."""
+        return secret.generator("adept", repr(self), one.dialogue_id, one.id, *autoencoder.tokens_of(one))
 
     def noisy(self, vector: np.ndarray, draw: np.random.Generator) -> np.ndarray:
         """Clipped, with noise, and put back into the ball: a decoder knows nothing outside it, and what is done to a vector

@@ -57,6 +57,7 @@ NOT_PROTECTED = (
     "what a crowd has in common: a template that many said goes out, with about how many said it",
     "that there was a run at all: one whose corpus is empty, or of which limits.max_failures refuses too much, commits nothing",
     "a person with several speaker ids: each of them is protected as one",
+    "several people at once: k speakers, of one dialogue or of one household, cost k epsilon",
     "the corpus against whoever holds the secret of the run: the noise can be drawn again with it",
 )
 
@@ -195,5 +196,7 @@ class Crowd(ReleasesTemplates):
                 "a second run over the same people adds its own epsilon: nights add up in the cumulative ledger",
                 "a dialogue comes whole in one run: of one that was taken before, nobody's later turns are counted",
             ),
-            sound=dict.fromkeys(("utterance", "dialogue", "speaker"), self.epsilon),
+            # Of no smaller unit: whoever takes back a part of what they said is counted with other utterances instead,
+            # which is one speaker removed and one added, and a dialogue has several speakers.
+            sound={"speaker": self.epsilon},
         )

@@ -48,7 +48,8 @@ class MetricPrivacy(RewritesEach):
         text = secret.token("text", utterance.text)
         edits = []
         for begin, end in words_in(utterance.text, 0, len(utterance.text)):
-            draw = secret.generator("metric", utterance.dialogue_id, utterance.id, text, begin)
+            # other settings have noise of their own: what two outputs had in common would cancel out between them
+            draw = secret.generator("metric", repr(self), utterance.dialogue_id, utterance.id, text, begin)
             edits.append(Edit(begin, end, self.moved(utterance.text[begin:end].casefold(), draw)))
         new, slots = apply_edits(utterance.text, edits, utterance.slots)
         return dataclasses.replace(utterance, text=new, slots=slots, spans=())

@@ -15,7 +15,7 @@ from sottovoce.models.settings import read_spec
 from sottovoce.models.speech.slice import Slicer
 from sottovoce.models.text.rewrite.release import release as release_in_memory
 from sottovoce.transforms.engine.job import Job
-from sottovoce.transforms.text.crowd import ReleaseCrowd
+from sottovoce.transforms.text.crowd import BYTES_PER_SHARD, ReleaseCrowd
 
 SECRET = Secret(b"a secret of the test run")
 pytestmark = pytest.mark.slow
@@ -63,7 +63,7 @@ def release(job, *batches, sink="slu"):
             name: pipeline | name >> beam.Create(list(batches) if name == sink else [], reshuffle=False)
             for name in job.sinks
         }
-        outputs = parts | ReleaseCrowd(job, records=100)
+        outputs = parts | ReleaseCrowd(job, corpus_bytes=3 * BYTES_PER_SHARD)
         return tuple(one.passed for one in outputs.values()) | "AllPassed" >> beam.Flatten()
 
     return [record for batch in elements_of(expand) for record in batch]
@@ -127,5 +127,6 @@ def test_the_next_rung_takes_what_is_left_and_sinks_share_one_bound(tmp_path):
     records = release(job, rare, common)
     texts = Counter(one.text for one in records)
     assert set(texts) == {"what is the news", "check weather"} and texts["what is the news"] < 75
-    (kept,) = [json.loads(path.read_text()) for path in tmp_path.rglob("*.skeleton-*.json")]
-    assert [json.loads(template)[2] for (_, template), _ in kept["released"]] == [["check", "weather"]]
+    shards = [json.loads(path.read_text())["released"] for path in tmp_path.rglob("*.skeleton-*.json")]
+    kept = [json.loads(template)[2] for shard in shards for (_, template), _ in shard]
+    assert len(shards) == 4 and kept == [["check", "weather"]]

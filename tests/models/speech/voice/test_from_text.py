@@ -32,9 +32,10 @@ def said_again(voice, secret: Secret, row: dict) -> bytes:
 
 
 @pytest.mark.slow
-def test_every_slice_is_said_again_byte_for_byte_when_the_recordings_are_gone(tmp_path, voice):
+@pytest.mark.parametrize("records", [5, pytest.param(None, marks=pytest.mark.long)])  # None: the whole demo
+def test_every_slice_is_said_again_byte_for_byte_when_the_recordings_are_gone(tmp_path, voice, records):
     secret_file = write_secret(tmp_path / "secret")
-    manifest = write_manifest(tmp_path / "in", demo_records(5))
+    manifest = write_manifest(tmp_path / "in", demo_records(records))
     flags = ("--input", manifest, "--output", tmp_path / "out", "--secret-file", secret_file)
     sottovoce("sanitize", *flags, "--set", "sinks={stt_am: 1}", "--set", FROM_TEXT, "--set", "detect=rules")
     shutil.rmtree(tmp_path / "in")

@@ -109,6 +109,18 @@ def test_the_rewriter_that_ships_rewrites_offline_and_repeats_its_draws():
     assert made.text and made == rewriter.rewrite(one, Secret(b"of this test"))
 
 
+def test_two_outputs_have_no_noise_in_common():
+    """With v + s n and v + t n in hand anybody computes v: what is another vector, or another strength, has another draw."""
+    one, secret = said("play some music", "PlayMusic"), Secret(b"of this test")
+    others = (
+        one,
+        said("play some music", "AddToPlaylist"),
+        said("play some music", "PlayMusic", (Slot(10, 15, "what"),)),
+    )
+    draws = [Adept(epsilon=epsilon).draw_for(other, secret).normal() for other in others for epsilon in (8.0, 50.0)]
+    assert len(set(draws)) == 6 and draws[0] == Adept(epsilon=8.0).draw_for(one, secret).normal()
+
+
 @pytest.mark.parametrize(
     ("text", "intent"), [("play some music", "PlayMusic"), ("find me a movie", "SearchScreeningEvent")]
 )

@@ -63,7 +63,7 @@ def test_shares_of_the_ladder_add_up_to_what_the_ledger_says():
     assert sum(count.settings.epsilon for count in gaussian) == pytest.approx(3.0)
     assert sum(count.settings.delta for count in gaussian) == pytest.approx(1e-5)
     entry = crowd.ledger(LedgerEntry("detect", "d", "finds", ("misses",)))
-    assert entry.sound == {"utterance": 3.0, "dialogue": 3.0, "speaker": 3.0} and crowd.spent == (3.0, 1e-5)
+    assert entry.sound == {"speaker": 3.0} and crowd.spent == (3.0, 1e-5)
 
 
 @pytest.mark.parametrize(("limit", "noise"), [(1, "laplace"), (16, "laplace"), (100, "gaussian")])

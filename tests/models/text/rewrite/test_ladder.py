@@ -76,6 +76,17 @@ def _walks_on(counts: list[CountSettings], others: tuple[int, ...], with_her: bo
     return [chance * after for chance in outcomes(counts[0], others[0] + with_her) for after in rest]
 
 
+def test_another_utterance_in_place_of_one_costs_more_than_a_speaker():
+    """Why the ledger has a figure of the speaker alone: who takes back an utterance is counted with another, if they have one."""
+    (count,) = counts_of({"full": 1.0}, ("full",), EPSILON, DELTA, 1, "laplace")
+    silent, more_silent = (outcomes(count.settings, others)[0] for others in (4, 5))
+    gone, here = (
+        (1 - silent) * more_silent,
+        (1 - more_silent) * silent,
+    )  # of hers only the second is released, or only the first
+    assert here > math.exp(1.3 * EPSILON) * gone + DELTA
+
+
 @pytest.mark.parametrize("limit", [1, 4, 20])
 def test_shares_divide_delta_and_silence_and_no_rung_divides_epsilon(limit):
     counts = counts_of(LADDER, tuple(LADDER), 4.0, 1e-6, limit, "laplace")

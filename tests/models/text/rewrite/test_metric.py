@@ -34,6 +34,14 @@ def test_slots_move_along_and_unknown_words_go():
     assert made == MetricPrivacy(epsilon=1e4).rewrite(one, SECRET)
 
 
+def test_two_outputs_have_no_noise_in_common(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(MetricPrivacy, "moved", lambda self, word, draw: drawn.append(draw.normal()) or word)
+    for epsilon in (1.0, 2.0, 1.0):
+        MetricPrivacy(epsilon=epsilon).rewrite(Utterance("u", "d", 0, "wake", Source("f", 1)), SECRET)
+    assert drawn[0] == drawn[2] != drawn[1]
+
+
 def test_the_table_that_ships_has_a_mean_distance_of_one():
     _, vectors, _ = load(None)
     pairs = np.random.default_rng(1).integers(len(vectors), size=(5000, 2))
