@@ -37,7 +37,7 @@ _ARTICLE = re.compile(r"(?:the|a|an)$", re.IGNORECASE)
 _UNIT = re.compile(r"(?:degrees?\W*)?(?:degrees?|cel[sc]ius|fah?renheit|kelvin)\W*$", re.IGNORECASE)
 _SHORT_UNIT = re.compile(r"(?:degrees?\s+|\bin\s+|\d\s*)[cf]$", re.IGNORECASE)  # with what stands before it
 _OWNED = re.compile(r"([A-Z]\w*)['’]s?\s+[a-z]")
-_EMPTY = re.compile(rf"\W*(?:(?:{_LOOSE}|{_PREPOSITION}|['’]?s)\W*)*$", re.IGNORECASE)
+_EMPTY = re.compile(rf"\W*(?:(?:{_LOOSE}|{_PREPOSITION}|as|is|['’]?s)\W*)*$", re.IGNORECASE)
 
 
 def resolve(spans: Iterable[Span], text: str) -> list[Span]:

@@ -218,6 +218,14 @@ _MAILER = r"(?:gmail|hotmail|yahoo|outlook|icloud|protonmail|rediffmail|rediff|a
 HANDLE = re.compile(
     r"(?<!\w)\w+(?:\s(?:dot|dash|hyphen)\s\w+)?(?:\s(?:underscore|under\sscore)\s\w+){1,4}", re.IGNORECASE
 )
+_NAMES_A_HANDLE = frozenset(("handle", "name", "username", "screenname", "tag", "gamertag", "nickname"))
+# A handle that is named as one: "my user name is cold brew". What it is said to be like is none: "is not right".
+NAMED_HANDLE = re.compile(
+    r"\b(?:handle|user\s?name|screen\s?name|gamer\s?tag|nick\s?name|login\sname)(?:\s(?:on|for)\s\w+)?\s(?:is|was)\s"
+    r"((?!(?:not|no|now|wrong|right|correct|incorrect|taken|the|a|an|on|in|my|your|what|already|still|too|very|so|it)\b)"
+    r"\w[\w.-]*(?:\s\w[\w-]*){0,2})(?=\s*(?:$|[,.;!?]|and\b))",
+    re.IGNORECASE,
+)
 _MAX_LOCAL_WORDS = 12
 
 
@@ -236,7 +244,7 @@ class Addresses:
 def addresses_of(code: str) -> Addresses:
     own = language(code)
     dots, tld = rf"(?:{own.dot})", rf"(?:{TLD}|c\s?o|u\s?k|c\so\sm)\b"
-    label = rf"(?!(?:{own.at})\b)[\w-]+"
+    label = rf"(?!(?:{own.at})\b|[ap]\s?\.\s?m\b)[\w-]+"  # "at one p. m. in leeds" is no address
     dot = rf"(?:\s{dots}\s|\s?\.\s?)"
     host = rf"(?:\w(?:\s\w){{2,15}}|{label}(?:\s{label}){{0,2}})(?:{dot}{label}){{0,5}}?{dot}{tld}(?:{dot}{tld})?"
     email = (
@@ -262,6 +270,8 @@ def find_addresses(text: str, words: Words, code: str = "en") -> Iterator[tuple[
     if "underscore" in words.lowered or "score" in words.lowered:
         for match in HANDLE.finditer(text):
             yield match.start(), match.end(), "CODE"
+    if code == "en" and not _NAMES_A_HANDLE.isdisjoint(words.lowered):
+        yield from ((*match.span(1), "CODE") for match in NAMED_HANDLE.finditer(text))
     known = addresses_of(code)
     dotted = not known.dots.isdisjoint(words.lowered)
     if not dotted and "." not in text and known.ats.isdisjoint(words.lowered) and "mail" not in text.lower():

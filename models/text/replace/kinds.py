@@ -17,7 +17,7 @@ from sottovoce.models.text.languages import language
 from sottovoce.models.text.replace.address import is_address
 from sottovoce.models.text.replace.public_lists import class_of, guessed_gender
 from sottovoce.models.text.replace.shape import Reading, choices_for, pieces_of
-from sottovoce.models.text.replace.surface import canonical, words_in
+from sottovoce.models.text.replace.surface import canonical, without_possessive, words_in
 from sottovoce.models.text.words import all_words
 
 LISTED = {"PER": "given_names", "LOC": "places", "ORG": "organisations", "DATE": "dates", "TIME": "times"}
@@ -31,7 +31,6 @@ FALLBACK = {"DATE": "dates/weekday", "TIME": "times/spoken pm"}
 _TITLES = r"(?:mr|mrs|ms|miss|mister|missus|doctor|dr|prof|professor|sir|madam)\.?\s+"
 _TITLE = re.compile(rf"(?:^|\W){_TITLES}$", re.IGNORECASE)
 _TITLED = re.compile(_TITLES, re.IGNORECASE)
-_POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 
 Key = str | tuple[str, ...]  # the key of a list, or the values of a uniform one
 
@@ -72,8 +71,7 @@ def named(text: str, span: Span) -> Span:
         return span
     title = _TITLED.match(text, span.begin, span.end)
     begin = title.end() if title and title.end() < span.end else span.begin
-    end = span.end - 2 * bool(_POSSESSIVE.search(text[begin : span.end]))
-    return Span(begin, end, span.type, span.score, span.detector) if begin < end else span
+    return without_possessive(Span(begin, span.end, span.type, span.score, span.detector), text)
 
 
 def entity_unit(text: str, span: Span, keep_gender: bool) -> Unit:
@@ -89,10 +87,12 @@ def word_units(text: str, span: Span, keep_gender: bool) -> Iterator[Unit]:
     elif span.type == "LOC" and is_address(canonical(text[span.begin : span.end])):
         yield entity_unit(text, span, keep_gender)
     elif span.type in LISTED:
+        whole = canonical(text[span.begin : span.end])
+        one = "" if " " in whole else "/one"
         for at, (begin, end) in enumerate(words_in(text, span.begin, span.end)):
             value = canonical(text[begin:end])
             if span.type != "PER":
-                key = f"{LISTED[span.type]}/words"
+                key = f"{_place_key(whole) if span.type == 'LOC' else LISTED[span.type]}{one}/words"
             elif at or _surname_alone(text, span):
                 key = "surnames"
             else:
@@ -108,13 +108,18 @@ def _entity_key(text: str, span: Span, value: str, keep_gender: bool) -> Key | N
     if span.type in ("DATE", "TIME"):
         return class_of()[LISTED[span.type]].get(value)
     if span.type == "LOC":
-        return None if is_address(value) else class_of()["places"].get(value, "places/city")
+        return None if is_address(value) else _place_key(value)
     if span.type != "PER":
         return LISTED[span.type]
     words = value.split(" ")
     if len(words) == 1:
         return "surnames" if _surname_alone(text, span) else _given_key(value, keep_gender)
     return f"{_given_key(words[0], keep_gender)}+surnames"
+
+
+def _place_key(value: str) -> str:
+    """A city for a place that no list has."""
+    return class_of()["places"].get(value, "places/city")
 
 
 def _given_key(value: str, keep_gender: bool) -> str:
@@ -140,6 +145,6 @@ def _date_words(text: str, span: Span) -> Iterator[Unit]:
 @functools.lru_cache(maxsize=1)
 def uniform_lists() -> frozenset[tuple[str, ...]]:
     """Every uniform list that a word of a date or time may get."""
-    found = {choices_for(word, kind, reading="calendar") for word, kind in all_words()}
+    found = {choices_for(word, kind, "calendar", grouped) for word, kind in all_words() for grouped in (True, False)}
     compound = next(pieces_of("twenty first", reading="calendar")).choices
     return frozenset(choices for choices in (*found, compound) if choices)

@@ -17,7 +17,7 @@ from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Edit, Span, Utterance
 from sottovoce.models.settings import require
 from sottovoce.models.text.replace.account import with_recall
-from sottovoce.models.text.replace.surface import render, style_of
+from sottovoce.models.text.replace.surface import article_edits, render, style_of, without_possessive
 
 NOT_PROTECTED = (
     "sensitive words that the detector missed",
@@ -66,10 +66,13 @@ class _Placeholder(ABC):
     def replace(self, utterance: Utterance, secret: Secret) -> list[Edit]:
         # The text is part of the key, so that an id used twice for different texts does not repeat its coin.
         text = secret.token("text", utterance.text) if self.p < 1 else ""
-        return [
-            Edit(span.begin, span.end, self.marker_for(span, utterance.text[span.begin : span.end]))
+        hit = [
+            without_possessive(span, utterance.text)
             for span in utterance.spans
             if self.p == 1 or secret.uniform("replace", utterance.dialogue_id, utterance.id, text, span.begin) < self.p
+        ]
+        return [
+            Edit(span.begin, span.end, self.marker_for(span, utterance.text[span.begin : span.end])) for span in hit
         ]
 
     def costs(self, utterance: Utterance, secret: Secret) -> dict[str, float]:
@@ -145,6 +148,13 @@ class Named(_Placeholder):
     mechanism = "named"
     shows = "one fixed value of its type"
     not_protected = (*NOT_PROTECTED, "the type of the span and its letter case")
+
+    def replace(self, utterance: Utterance, secret: Secret) -> list[Edit]:
+        """ "a coca-cola" becomes "an acme"."""
+        edits = super().replace(utterance, secret)
+        for edit in tuple(edits):
+            edits += article_edits(utterance.text, edit.begin, edit.replacement, edits)
+        return sorted(edits, key=lambda edit: edit.begin)
 
     def marker_for(self, span: Span, old: str) -> str:
         return render(EXAMPLES.get(span.type, f"[{span.type}]"), style_of(old))

@@ -14,11 +14,15 @@ from importlib import resources
 LISTS = ("given_names", "surnames", "places", "organisations", "dates", "times")
 
 Weights = dict[str, float]
+_LINKING = frozenset(
+    ("the", "a", "an", "and", "&", "of", "on", "in", "at", "by", "for", "to", "de", "la", "le", "el", "do")
+)
 
 
 @functools.lru_cache(maxsize=1)
 def public_lists() -> dict[str, Weights]:
-    """Key -> value -> weight. Beside the classes of a list, "places/words" holds its single words."""
+    """Key -> value -> weight. Beside a list, "places/city/words" holds the words of its values, and
+    "places/city/one/words" the values of one word."""
     found: dict[str, Weights] = {}
     for name in LISTS:
         text = (
@@ -29,8 +33,9 @@ def public_lists() -> dict[str, Weights]:
             found.setdefault(f"{name}/{kind}" if kind else name, {})[value] = float(weight)
     found["given_names"] = found["given_names/f"] | found["given_names/m"]
     found["places"] = {name: weight for key in places() for name, weight in found[key].items()}
-    for name in ("places", "organisations"):
+    for name in (*places(), "organisations"):
         found[f"{name}/words"] = words_of(found[name])
+        found[f"{name}/one/words"] = {value: weight for value, weight in found[name].items() if " " not in value}
     return found
 
 
@@ -60,11 +65,12 @@ def _endings(length: int) -> dict[str, tuple[float, float]]:
 
 
 def words_of(weights: Mapping[str, float]) -> Weights:
-    """The single words of the values: a word is as frequent as the values that hold it."""
+    """The single words of the values, but those that say nothing alone ("the"): a word is as frequent as what holds it."""
     words: Weights = {}
     for value, weight in weights.items():
         for word in value.split():
-            words[word] = words.get(word, 0.0) + weight
+            if word not in _LINKING:
+                words[word] = words.get(word, 0.0) + weight
     return words
 
 
@@ -74,6 +80,6 @@ def class_of() -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for key, weights in public_lists().items():
         name, slash, kind = key.partition("/")
-        if slash and kind != "words":
+        if slash and not kind.endswith("words"):
             found.setdefault(name, {}).update(dict.fromkeys(weights, key))
     return found

@@ -6,6 +6,7 @@ link words ("of", "past", "at", "dot"). Everything else is drawn uniformly, so g
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,11 +42,13 @@ CONDITIONS = (
     "asthma", "arthritis", "migraine", "diabetes", "hay fever", "eczema", "sciatica", "insomnia", "bronchitis",
     "high blood pressure", "tonsillitis", "anaemia",
 )  # fmt: skip
+_BESIDE_FIGURES = re.compile(r"\d[:./-]\d")
 _DOMAINS = ("com", "org", "net")  # example.com, .org and .net belong to nobody (RFC 2606)
 
 
-def choices_for(word: str, kind: str, reading: Reading) -> tuple[str, ...] | None:
-    """What may stand in place of a word of class `kind`: () keeps it, None means that the word is not understood."""
+def choices_for(word: str, kind: str, reading: Reading, grouped: bool = True) -> tuple[str, ...] | None:
+    """What may stand in place of a word of class `kind`: () keeps it, None means that the word is not understood. `grouped`: of
+    figures, whether others are beside them ("18:05", "04/11")."""
     if reading == "dictated" and not word.isalpha():
         return None
     if kind in _LINKS or (kind == "z" and reading != "dictated"):
@@ -66,15 +69,16 @@ def choices_for(word: str, kind: str, reading: Reading) -> tuple[str, ...] | Non
         return tuple(part for part in words_of_class("Z") if part.endswith("s") == word.endswith("s"))
     if kind in "detynrRN":
         return words_of_class(kind)
-    return _numbers_like(word, kind) if reading == "calendar" else None
+    return _numbers_like(word, kind, grouped) if reading == "calendar" else None
 
 
-def _numbers_like(word: str, kind: str) -> tuple[str, ...] | None:
-    """Hours, days, minutes and years in figures, as long as the original."""
+def _numbers_like(word: str, kind: str, grouped: bool) -> tuple[str, ...] | None:
+    """Hours, days, minutes and years in figures, no longer than the original; "may 8" for "may 12", but "18:05" for "18:45"."""
     ranges = {"1": range(1, 13), "2": range(13, 32), "3": range(60), "4": range(1930, 2030)}
     if kind not in ranges or not word.isascii():
         return None
-    return tuple(str(number).zfill(len(word)) for number in ranges[kind] if len(str(number)) <= len(word))
+    width = len(word) if grouped or word.startswith("0") else 0
+    return tuple(str(number).zfill(width) for number in ranges[kind] if len(str(number)) <= len(word))
 
 
 def _periods_like(word: str, before: str) -> tuple[str, ...]:
@@ -114,7 +118,8 @@ def pieces_of(text: str, reading: Reading) -> Iterator[Choice]:
         elif reading == "calendar" and words.classes[at] in _LASTING and (at > 0 or counted):
             choices = () if counted else _periods_like(words.lowered[at], words.classes[at - 1])
         else:
-            choices = choices_for(words.lowered[at], words.classes[at], reading)
+            grouped = _BESIDE_FIGURES.search(text, max(0, begin - 2), end + 2) is not None
+            choices = choices_for(words.lowered[at], words.classes[at], reading, grouped)
             if choices and reading == "calendar" and two[1:] in _LASTING and words.lowered[at + 1].endswith("s"):
                 choices = tuple(choice for choice in choices if choice not in ("one", "1"))  # "one nights"
         yield Choice(begin, end, choices)

@@ -8,7 +8,10 @@ odd spelling would tell a kept value from a drawn one.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import Literal
+
+from sottovoce.models.records import Edit, Span
 
 Style = Literal["lower", "title", "upper"]
 
@@ -54,14 +57,14 @@ _VOWEL = re.compile(
 _ARTICLE = re.compile(r"\b(an?)\s+$", re.IGNORECASE)
 
 
-def article_before(text: str, begin: int, value: str) -> tuple[int, int, str] | None:
-    """(begin, end, new) of an "a" or "an" that does not fit the value that now stands behind it."""
+def article_edits(text: str, begin: int, value: str, others: Iterable[Edit]) -> Iterator[Edit]:
+    """That of an "a" or "an" which does not fit the value that now stands behind it, unless others change it as well."""
     found = _ARTICLE.search(text, max(0, begin - 6), begin)
-    if found is None:
-        return None
+    if found is None or any(edit.begin < found.end(1) and found.start(1) < edit.end for edit in others):
+        return
     fits = "an" if _VOWEL.match(value) else "a"
     if found[1].lower() == fits:
-        return None
+        return
     new = (
         fits.upper()
         if len(found[1]) > 1 and found[1].isupper()
@@ -69,7 +72,17 @@ def article_before(text: str, begin: int, value: str) -> tuple[int, int, str] | 
         if found[1][0].isupper()
         else fits
     )
-    return found.start(1), found.end(1), new
+    yield Edit(found.start(1), found.end(1), new)
+
+
+_POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
+
+
+def without_possessive(span: Span, text: str) -> Span:
+    """Of "john's" John is somebody; the 's stays in the text. A name alone: "macy's" is one with it."""
+    if span.type != "PER" or not _POSSESSIVE.search(text[span.begin : span.end]) or span.end - span.begin == 2:
+        return span
+    return Span(span.begin, span.end - 2, span.type, span.score, span.detector)
 
 
 def words_in(text: str, begin: int, end: int) -> list[tuple[int, int]]:

@@ -36,7 +36,7 @@ from sottovoce.models.text.replace.mechanism import Response, respond_with, resp
 from sottovoce.models.text.replace.options import SurrogateOptions
 from sottovoce.models.text.replace.public_lists import Weights, places, public_lists
 from sottovoce.models.text.replace.shape import CONDITIONS, email_like, same_shape, scramble, url_like
-from sottovoce.models.text.replace.surface import article_before, render, render_like, style_of
+from sottovoce.models.text.replace.surface import article_edits, render, render_like, style_of
 
 Name = tuple[str | int, ...]
 
@@ -103,9 +103,7 @@ class Surrogate(SurrogateOptions):
             if new != old:
                 edits.append(Edit(unit.begin, unit.end, new))
             # Also where a value is kept: an article that does not fit would tell that it is.
-            article = article_before(utterance.text, unit.begin, new) if unit.code == ENGLISH else None
-            if article is not None and all(edit.end <= article[0] or edit.begin >= article[1] for edit in edits):
-                edits.append(Edit(*article))
+            edits += article_edits(utterance.text, unit.begin, new, edits) if unit.code == ENGLISH else ()
         return sorted(edits, key=lambda edit: edit.begin)
 
     def costs(self, utterance: Utterance, secret: Secret) -> dict[str, float]:
@@ -221,7 +219,8 @@ class WordSurrogate(Surrogate):
         if type_ == "PER":
             return [key for key in super().keys_of("PER") if "+" not in key]
         if type_ in ("LOC", "ORG"):
-            return [f"{LISTED[type_]}/words"]
+            lists = places() if type_ == "LOC" else (LISTED[type_],)
+            return [f"{key}{one}/words" for key in lists for one in ("", "/one")]
         return list(uniform_lists())
 
     def values_of(self, utterance: Utterance) -> Iterator[tuple[str, str]]:

@@ -31,6 +31,7 @@ def tidy(text, *found):
         ("priya's and tom", ("'s and", "ORG"), []),
         ("the first of may", ("the first of", "DATE"), [("the first of", "DATE")]),
         ("for the spa", ("for", "ORG"), []),
+        ("log in as lucy", ("as", "PER"), []),
         ("call +44 20", ("+44 20", "PHONE"), [("+44 20", "PHONE")]),
         ("for the refund", ("the", "ORG"), []),
         ("leave before six", ("before six", "TIME"), [("before six", "TIME")]),

@@ -73,6 +73,9 @@ she is aged <nine> | DATE
 it takes <two and a half hours> | DATE
 log in as <lucy at example dot com> | EMAIL
 my handle is <cold underscore brew> | CODE
+my handle is <cold brew> | CODE
+my user name on twitter is <sunny days> and it works | CODE
+event at <one p m> in town | TIME
 follow <@cold_brew> now | CODE
 wake me at <6:30 pm> | TIME
 wake me at <6pm> | TIME
@@ -111,6 +114,8 @@ LEFT_ALONE = [
     "add two bananas and a melon",
     "what is the second one",
     "a table for four please",
+    "my user name is not working",
+    "the handle is broken but the door on the left side still opens",
     "turn it up to eleven",
     "my travel expense is 36 food expense is 30",
     "flight 67 food 42 and hotel 50",
@@ -174,6 +179,7 @@ def test_any_mix_of_triggers_gives_sorted_disjoint_spans(text):
         "@" * 50_000,
         "a." * 50_000,
         "s " * 10_000,
+        "handle is " * 10_000,
         "1/" * 50_000,
         "😀" * 10_000,
     ],
@@ -181,6 +187,13 @@ def test_any_mix_of_triggers_gives_sorted_disjoint_spans(text):
 def test_huge_texts_come_back(text):
     """A pattern that backtracks would keep this test for minutes."""
     assert all(0 <= span.begin < span.end <= len(text) for span in Rules().detect([text])[0])
+
+
+@pytest.mark.parametrize("half", ["p m", "p.m.", "p. m.", "a . m ."])
+def test_the_half_of_a_day_is_no_host(half):
+    """ ".in" is a domain: "at one p. m. in" was an address, with the words before it."""
+    text = f"add an event at one {half} in leeds"
+    assert all(span.type != "EMAIL" for span in Rules().detect([text])[0])
 
 
 def test_numbers_in_other_scripts_are_numbers():

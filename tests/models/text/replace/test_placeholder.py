@@ -8,7 +8,7 @@ from sottovoce.models.errors import SettingsError
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Source, Span, Utterance
 from sottovoce.models.text.edits import apply_edits
-from sottovoce.models.text.replace.placeholder import Redact, Typed
+from sottovoce.models.text.replace.placeholder import Named, Redact, Typed
 
 SECRET = Secret(b"k" * 32)
 
@@ -20,6 +20,12 @@ def utterance(id_="u1", text="call john at six", spans=(Span(5, 9, "PER"), Span(
 def test_typed_names_the_type():
     u = utterance()
     assert apply_edits(u.text, Typed().replace(u, SECRET))[0] == "call [PER] at [TIME]"
+
+
+def test_what_stands_beside_a_placeholder_fits_it():
+    u = utterance(text="a coca-cola for john's wife", spans=(Span(2, 11, "ORG"), Span(16, 22, "PER")))
+    assert apply_edits(u.text, Named().replace(u, SECRET))[0] == "an acme for alex's wife"
+    assert apply_edits(u.text, Typed().replace(u, SECRET))[0] == "a [ORG] for [PER]'s wife"
 
 
 def test_redact_shows_one_marker_for_every_type():
