@@ -23,11 +23,16 @@ class Judge:
             self._weights = {name: file[name].astype(np.float32) for name in file.files}
 
     def ratios(self, pcm: bytes) -> np.ndarray:
+        return np.maximum(self.scores(pcm), LEAST_LIKELY)
+
+    def scores(self, pcm: bytes) -> np.ndarray:
+        """[frames, LABELS], the likeliest at 0."""
         x = np.maximum(self._layer(heard_bands(pcm).astype(np.float32), "0", 1), 0)
         for number, dilation in enumerate(DILATIONS, 1):
             x = x + np.maximum(self._layer(x, str(number), dilation), 0)
         scores = self._layer(x, "_last", 1)
-        return np.maximum(scores - scores.max(axis=1, keepdims=True), LEAST_LIKELY)
+        found: np.ndarray = scores - scores.max(axis=1, keepdims=True)
+        return found
 
     def _layer(self, x: np.ndarray, name: str, dilation: int) -> np.ndarray:
         weights = self._weights[f"w{name}"]  # [out, in, kernel]

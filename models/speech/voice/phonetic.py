@@ -19,7 +19,8 @@ from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Utterance, Word
 from sottovoce.models.settings import require
-from sottovoce.models.speech.audio import Speech, level, resample
+from sottovoce.models.speech.align.phone_judge import Judge
+from sottovoce.models.speech.audio import Speech, resample
 from sottovoce.models.speech.audio_refusals import AudioNotFinite
 from sottovoce.models.speech.masked_words import mark
 from sottovoce.models.speech.voice import Slices, SpeaksFromPhones, Voiced, corpus_means, public_sounds
@@ -39,11 +40,12 @@ from sottovoce.models.speech.voice.phone_track import (
 )
 from sottovoce.models.speech.voice.prosody import Shared, SourceProsody, source_prosody
 from sottovoce.models.speech.voice.pseudo_speaker import PseudoSpeakerOptions, PseudoSpeakers, draw_key
-from sottovoce.models.speech.voice.public_sounds import spectral_departures
-from sottovoce.models.speech.voice.say_phones import PEAK, PseudoVoice, VoicedFrames, retimed, say
+from sottovoce.models.speech.voice.public_sounds import Follow, phones_heard_in, spectral_departures
+from sottovoce.models.speech.voice.say_phones import PEAK, PseudoVoice, VoicedFrames, retimed, say, speech_level
 
 PAUSE_RATE = 0.13  # of the borders between words: as often as LibriSpeech's and AN4's speakers pause
 USUAL_LEVEL = 0.05  # where nothing of the source is left to take the level of
+LEFT = {"spectrum": "its spectrum, the mean of its kind taken out", "phones": "the phones that a network hears in it"}
 LEFT_OUT_FRAMES = 30  # of silence in place of words that are not said, however long they were
 
 
@@ -74,13 +76,15 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
     `assign: slice` gives every slice a voice of its own: one voice for an utterance would join its slices again. Where
     nothing is sliced it is one voice for an utterance.
     `nearest`: each sound is said as the nearest of so many public ones, drawn for it (`public_sounds.py`); 0: as the network
-    expects it. `depth`: how far on the way from there to the public sound; `joins`: what a jump between two sounds counts.
+    expects it. `follow`: what is near, the spectrum less its habits or the phones that a network hears in it. `depth`: how
+    far on the way from there to the public sound; `joins`: what a jump between two sounds counts.
     `versions`: so many times each utterance is said and released, each with draws of its own.
     `pool` is a folder that `sottovoce build voice` wrote; without it, the pool that ships.
     """
 
     prosody: float | Literal["departures"] = 1.0
     nearest: int = 0
+    follow: Follow = "spectrum"
     joins: float = 0.0
     depth: float = 1.0
     versions: int = 1
@@ -119,7 +123,7 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
             network=corpus_means.network_of(self.pool), vocoder=Fargan(),
         )  # fmt: skip
         if self.nearest:
-            self._parts["sounds"] = public_sounds.load(self.pool)
+            self._parts.update(sounds=public_sounds.load(self.pool, self.follow), judge=Judge())
 
     def choosing(self, **options: Any) -> Phonetic:
         """The same voice, loaded as it is, with another choice of pseudo-speakers: distance, proximity, gender."""
@@ -153,7 +157,7 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         heard = Analysed(utterance, speech, analysed)
         voice = self._pseudo_speaker(heard, secret)
         prosody = source_prosody(analysed, heard_words)
-        source, departures = self._source(prosody, track), self._spectral_departures(analysed, prosody, track)
+        source, followed = self._source(prosody, track), self._followed(heard, prosody, track)
         track = repaused(track, source.public_pauses, PAUSE_RATE, draw)
         said = retimed(self._parts["network"], voice, track, source, draw)
         moved = moved_words(words, said)
@@ -161,11 +165,11 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         if self.assign == "slice" and slices is not None:
             parts = self._cast(heard, secret, said, slices(moved, mark(utterance.text, utterance.spans, moved)))
         sounds = None
-        if departures is not None:
-            sounds = self._parts["sounds"].said(said, departures, self.nearest, draw, self.joins, self.depth)
+        if followed is not None:
+            sounds = self._parts["sounds"].said(said, followed, self.nearest, draw, self.joins, self.depth, self.follow)
         samples = self._parts["vocoder"].speak(say(self._parts["network"], parts, said, source, draw, sounds))
-        loud = _speech_level(resample(speech, RATE_HZ).samples, heard_words) or USUAL_LEVEL
-        loud /= max(_speech_level(samples, said), 1e-9)
+        loud = speech_level(resample(speech, RATE_HZ).samples, heard_words) or USUAL_LEVEL
+        loud /= max(speech_level(samples, said), 1e-9)
         gain = min(loud, PEAK / max(float(np.max(np.abs(samples))), 1e-9))
         return Voiced(Speech((samples * gain).astype(np.float32), RATE_HZ), moved, unsaid=True)
 
@@ -199,10 +203,12 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
             return Shared(prosody, self.prosody)
         return Departures.of(self._parts["network"], self._middle, prosody, track)
 
-    def _spectral_departures(self, analysed: np.ndarray, prosody: np.ndarray, track: PhoneTrack) -> np.ndarray | None:
+    def _followed(self, heard: Analysed, prosody: np.ndarray, track: PhoneTrack) -> np.ndarray | None:
         if not self.nearest:
             return None
-        return spectral_departures(self._parts["network"], self._middle, analysed, prosody, track)
+        if self.follow == "phones":
+            return phones_heard_in(self._parts["judge"], heard.speech, track)
+        return spectral_departures(self._parts["network"], self._middle, heard.features, prosody, track)
 
     @property
     def _middle(self) -> np.ndarray:
@@ -265,7 +271,7 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         if not self.nearest:
             return ()
         return (
-            f"which of {self.nearest} public sounds is nearest to each sound of the source, the mean of its kind taken out: at "
+            f"which of {self.nearest} public sounds is nearest to each sound of the source, by {LEFT[self.follow]}: at "
             f"most {np.log2(max(self.nearest, 1)):.1f} bits a sound; how much of that tells the speaker is measured, not proved",
         )
 
@@ -289,9 +295,3 @@ def _without_sound(speech: Speech, words: Sequence[Word]) -> Speech:
     for word in words:
         samples[round(word.begin_s * speech.rate_hz) : round(word.end_s * speech.rate_hz)] = 0.0
     return Speech(samples, speech.rate_hz)
-
-
-def _speech_level(samples: np.ndarray, track: PhoneTrack) -> float:
-    """Root mean square where somebody speaks, 0 where nobody does."""
-    spoken = np.repeat(track.speech, HOP)[: len(samples)]
-    return level(samples[: len(spoken)][spoken[: len(samples)]]) if spoken.any() else 0.0

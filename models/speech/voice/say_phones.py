@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sottovoce.models.speech.voice.opus_features import FEATURES, PITCH, VOICING, pitch_of
+from sottovoce.models.speech.audio import level
+from sottovoce.models.speech.voice.opus_features import FEATURES, HOP, PITCH, VOICING, pitch_of
 from sottovoce.models.speech.voice.phone_network import QUIETEST, VOICING_UNIT, PhoneNetwork
 from sottovoce.models.speech.voice.phone_track import SILENCE, PhoneTrack, frame_inputs, segment_inputs
 from sottovoce.models.speech.voice.pool import F0_QUANTILES, Pool
@@ -117,3 +118,9 @@ def _with_silence(features: np.ndarray, speech: np.ndarray, network: PhoneNetwor
     quiet = gaussian_filter1d((~speech).astype(np.float32), 1.0)[:, None]
     still = np.where(np.arange(FEATURES) == PITCH, features, silence)
     return ((1 - quiet) * features + quiet * still).astype(np.float32)
+
+
+def speech_level(samples: np.ndarray, track: PhoneTrack) -> float:
+    """Root mean square where somebody speaks, 0 where nobody does."""
+    spoken = np.repeat(track.speech, HOP)[: len(samples)]
+    return level(samples[: len(spoken)][spoken[: len(samples)]]) if spoken.any() else 0.0

@@ -28,6 +28,7 @@ class Heard:
     features: np.ndarray
     words: tuple[Word, ...]
     embedding: np.ndarray | None = None  # of a speaker encoder
+    phones: np.ndarray | None = None  # [frames, LABELS] as `public_sounds.phones_heard` gives them
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,6 +40,7 @@ class SpeechExample:
     trusted: np.ndarray  # [segments]
     prosody: np.ndarray  # [frames, 3]
     features: np.ndarray  # [frames, 20]
+    phones: np.ndarray | None = None  # [frames, LABELS]
 
     @property
     def weight(self) -> np.ndarray:
@@ -55,7 +57,7 @@ def example_of(heard: Heard, speaker: int) -> SpeechExample:
     track = track_of(heard.words, len(heard.features))
     sure = np.array([word.confidence >= CONFIDENCE_FLOOR for word in heard.words] + [True])  # -1: no word, a pause
     trusted = sure[track.word] & ((track.length <= LONGEST_PHONE) | (track.phone == SILENCE))
-    return SpeechExample(speaker, track, trusted, source_prosody(heard.features, track), heard.features)
+    return SpeechExample(speaker, track, trusted, source_prosody(heard.features, track), heard.features, heard.phones)
 
 
 def cepstra_unit(examples: Sequence[SpeechExample]) -> np.ndarray:

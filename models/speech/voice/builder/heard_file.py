@@ -18,13 +18,16 @@ from sottovoce.models.records import Phone, Word
 from sottovoce.models.speech.voice.builder.examples import Heard
 
 SUFFIX = ".npz"
+NO_PHONES = np.zeros((0, 0), dtype=np.uint8)  # of files that were written before phones were heard
 
 
 def write_heard(file: BinaryIO, batch: Sequence[Heard]) -> None:
     words = [word for heard in batch for word in heard.words]
     phones = [phone for word in words for phone in word.phones]
     embedded = [heard.embedding for heard in batch if heard.embedding is not None]
+    sounds = [heard.phones for heard in batch if heard.phones is not None]
     assert len(embedded) in (0, len(batch)), "an encoder has heard all of a batch, or there was none"
+    assert len(sounds) in (0, len(batch)), "phones were heard in all of a batch, or in none"
     np.savez(
         file,
         names=np.array([(heard.utterance, heard.speaker, heard.gender) for heard in batch], dtype=np.str_),
@@ -37,6 +40,7 @@ def write_heard(file: BinaryIO, batch: Sequence[Heard]) -> None:
         phone_labels=np.array([phone.label for phone in phones], dtype=np.str_),
         phone_times=np.array([(phone.begin_s, phone.end_s) for phone in phones], dtype=np.float64).reshape(-1, 2),
         embeddings=np.stack(embedded) if embedded else np.zeros((0, 0), dtype=np.float32),
+        heard_phones=np.concatenate(sounds) if sounds else NO_PHONES,
     )
 
 
@@ -69,12 +73,14 @@ def _heard(stored: dict[str, np.ndarray]) -> Iterator[Heard]:
         _word(place, times, tuple(itertools.islice(phones, int(count))))
         for place, times, count in zip(stored["word_places"], stored["word_times"], stored["phones"], strict=True)
     )
+    heard_phones = stored.get("heard_phones", NO_PHONES)
     embeddings: Any = stored["embeddings"] if stored["embeddings"].size else itertools.repeat(None)
     ends = np.cumsum(stored["frames"])
     rows = zip(stored["names"], ends - stored["frames"], ends, stored["words"], embeddings, strict=False)
     for (utterance, speaker, gender), begin, end, count, embedding in rows:
         own = tuple(itertools.islice(words, int(count)))
-        yield Heard(str(utterance), str(speaker), str(gender), stored["features"][begin:end], own, embedding)
+        found = heard_phones[begin:end] if heard_phones.size else None
+        yield Heard(str(utterance), str(speaker), str(gender), stored["features"][begin:end], own, embedding, found)
 
 
 def _word(place: np.ndarray, times: np.ndarray, phones: tuple[Phone, ...]) -> Word:

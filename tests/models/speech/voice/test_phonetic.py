@@ -124,15 +124,19 @@ def test_below_1_and_with_departures_some_of_the_prosody_passes(voice: Phonetic,
     assert np.abs(one[:shared] / level(one) - two[:shared] / level(two)).max() > 0.1
 
 
-@pytest.mark.parametrize(("prosody", "nearest"), [(0.0, 0), ("departures", 16)])
-def test_nothing_of_a_masked_word_is_in_the_sound(voice: Phonetic, prosody: float | str, nearest: int) -> None:
+FOLLOWED = {"prosody": "departures", "nearest": 16}
+BY_PHONES = FOLLOWED | {"follow": "phones", "joins": 1.0}
+
+
+@pytest.mark.parametrize("options", [{"prosody": 0.0}, FOLLOWED, BY_PHONES])
+def test_nothing_of_a_masked_word_is_in_the_sound(voice: Phonetic, options: dict[str, Any]) -> None:
     """Another word in its place, and other sound under it, change no sample of what is published."""
     spans = (Span(4, 8, "PERSON"),)
     plain, noisy = recording(1), recording(1)
     words, others = aligned(), aligned(("P EY", "B OW IY", "N AW"))
     name = slice(round(words[1].begin_s * 16_000), round(words[1].end_s * 16_000))
     noisy.samples[name] = np.random.default_rng(0).normal(0, 0.1, name.stop - name.start)
-    member = set_to(voice, prosody=prosody, nearest=nearest)
+    member = set_to(voice, **options)
     one = member.transform(utterance(spans), plain, words, SECRET)
     two = member.transform(utterance(spans), noisy, others, SECRET)
     np.testing.assert_array_equal(one.speech.samples, two.speech.samples)
@@ -148,14 +152,17 @@ def test_the_silence_does_not_tell_how_long_the_masked_word_was(voice: Phonetic)
         assert words[1].end_s - words[1].begin_s == pytest.approx(0.3, abs=0.011)
 
 
-def test_with_departures_not_even_the_length_of_a_masked_word_changes_a_sample(voice: Phonetic) -> None:
+@pytest.mark.parametrize("options", [FOLLOWED, BY_PHONES])
+def test_with_departures_not_even_the_length_of_a_masked_word_changes_a_sample(
+    voice: Phonetic, options: dict[str, Any]
+) -> None:
     spans, words, speech = (Span(4, 8, "PERSON"),), aligned(), recording(1, seconds=2.0)
     inside = round(words[1].phones[1].begin_s * 16_000)
     longer = Speech(np.insert(speech.samples, inside, np.random.default_rng(0).normal(0, 0.1, 3_200)), 16_000)
     first, *rest = words[1].phones
     name = replace(words[1], phones=(first, *(later(phone) for phone in rest)), end_s=words[1].end_s + 0.2)
     after = replace(later(words[2]), phones=tuple(later(phone) for phone in words[2].phones))
-    member = set_to(voice, prosody="departures", nearest=16)
+    member = set_to(voice, **options)
     one = member.transform(utterance(spans), speech, words, SECRET)
     two = member.transform(utterance(spans), longer, (words[0], name, after), SECRET)
     np.testing.assert_array_equal(one.speech.samples, two.speech.samples)
@@ -233,4 +240,5 @@ def test_the_ledger_says_what_is_left_of_the_speaker() -> None:
     assert entry.sound is None and "75 %" in entry.not_protected[0]
     assert not any("rhythm" in line for line in Phonetic(prosody=1.0).ledger().not_protected)
     assert any("6.0 bits" in line for line in Phonetic(nearest=64).ledger().not_protected)
+    assert any("a network hears" in line for line in Phonetic(nearest=64, follow="phones").ledger().not_protected)
     assert "inside the utterance" in Phonetic(prosody="departures").ledger().not_protected[0]

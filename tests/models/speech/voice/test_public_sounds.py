@@ -8,9 +8,21 @@ import numpy as np
 import pytest
 
 from sottovoce.models.errors import CorpusError
+from sottovoce.models.speech.align.phone_judge import LABELS, Judge
+from sottovoce.models.speech.audio import Speech
 from sottovoce.models.speech.voice import public_sounds
+from sottovoce.models.speech.voice.opus_features import HOP
 from sottovoce.models.speech.voice.phone_track import PhoneTrack
-from sottovoce.models.speech.voice.public_sounds import BANDS, POINTS, STEP, PublicSounds, resampled
+from sottovoce.models.speech.voice.public_sounds import (
+    BANDS,
+    PHONE_POINTS,
+    POINTS,
+    STEP,
+    WHOLE,
+    PublicSounds,
+    phones_heard_in,
+    resampled,
+)
 
 RNG = np.random.default_rng(0)
 SHAPE = RNG.integers(-60, 60, (8, POINTS, BANDS)).astype(np.int8)
@@ -57,14 +69,41 @@ def test_half_the_depth_is_half_the_sound() -> None:
     np.testing.assert_allclose(said(departures(3, 6), depth=0.5), 0.5 * said(departures(3, 6)), atol=1e-6)
 
 
-def test_with_joins_the_smoothest_of_the_drawn_sounds_follows() -> None:
-    """The first sound after a silence is the nearest still; for the second the jump at the border decides."""
-    ends, first = STEP * SHAPE.astype(float), 3
-    second = 5 + int(np.argmin(np.square(ends[5:, 0] - ends[first, -1]).sum(axis=1)))
+def test_with_joins_the_two_that_join_best_are_said() -> None:
+    ends = STEP * SHAPE.astype(float)
+    jumps = np.square(ends[:5, None, -1] - ends[None, 5:, 0]).sum(axis=2)
+    first, second = np.unravel_index(jumps.argmin(), jumps.shape)
     out = said(departures(3, 6), joins=1e6)
-    for begin, row in ((4, first), (16, second)):
+    for begin, row in ((4, first), (16, 5 + second)):
         wanted = resampled(ends[row], 12)
         assert np.corrcoef(out[begin + 2 : begin + 10].ravel(), wanted[2:10].ravel())[0, 1] > 0.97
+
+
+def test_by_phones_the_sound_in_which_the_same_is_heard_is_said_whatever_the_spectrum() -> None:
+    heard = RNG.integers(0, WHOLE, (8, PHONE_POINTS, len(LABELS))).astype(np.uint8)
+    sounds = PublicSounds(SOUNDS.phone, SHAPE, heard)
+    own = np.concatenate([np.zeros((4, len(LABELS))), *(resampled(heard[row].astype(float), 6) for row in (2, 7))])
+    out = sounds.said(track(), own, 8, np.random.default_rng(2), follow="phones")
+    for begin, row in ((4, 2), (16, 7)):
+        wanted = resampled(STEP * SHAPE[row].astype(float), 12)
+        assert np.corrcoef(out[begin + 2 : begin + 10].ravel(), wanted[2:10].ravel())[0, 1] > 0.97
+
+
+def test_neither_sound_nor_length_of_a_word_left_out_is_heard() -> None:
+    """Three words of 30 frames of noise; the second is left out, once with other sound, once twice as long."""
+    judge, noise = Judge(), np.random.default_rng(5).normal(0, 0.1, (4, 30 * HOP)).astype(np.float32)
+
+    def heard(middle: list[np.ndarray]) -> np.ndarray:
+        length = 30 * len(middle)
+        begin = np.array([1, 31, 31 + length])  # the aligner's frames 0, 30 and so on
+        gone = PhoneTrack(np.array([1, 0, 2]), np.array([30, 30, 30]), np.arange(3), begin, np.array([30, length, 30]))
+        found = phones_heard_in(judge, Speech(np.concatenate([noise[0], *middle, noise[1]]), 16_000), gone)
+        return np.concatenate([found[1:31], found[31 + length : 61 + length]])
+
+    first = heard([noise[2]])
+    assert first.any()
+    np.testing.assert_array_equal(first, heard([noise[3]]))
+    np.testing.assert_array_equal(first, heard([noise[3], noise[2]]))
 
 
 def test_sounds_are_kept_in_a_file_that_cannot_run_code(tmp_path: Path) -> None:
@@ -74,8 +113,10 @@ def test_sounds_are_kept_in_a_file_that_cannot_run_code(tmp_path: Path) -> None:
         public_sounds.load(tmp_path / "none")
     with pytest.raises(CorpusError, match="damaged"):
         PublicSounds(np.array([1]), SHAPE)
+    with pytest.raises(CorpusError, match="older than"):
+        public_sounds.load(tmp_path, "phones")
 
 
 def test_those_that_ship_know_every_phone() -> None:
-    known = public_sounds.load().by_phone
+    known = public_sounds.load(follow="phones").rows
     assert len(known) == 39 and min(map(len, known.values())) >= 5

@@ -10,8 +10,8 @@ import pytest
 
 from sottovoce.models.errors import CorpusError
 from sottovoce.models.records import Phone, Word
-from sottovoce.models.speech.voice import phone_network, pool
-from sottovoce.models.speech.voice.builder.build import build
+from sottovoce.models.speech.voice import phone_network, pool, public_sounds
+from sottovoce.models.speech.voice.builder.build import build, sounds_for
 from sottovoce.models.speech.voice.builder.examples import Heard, example_of
 from sottovoce.models.speech.voice.builder.frames import frames_of
 from sottovoce.models.speech.voice.builder.speakers import gender_by_pitch, log_f0_quantiles
@@ -52,6 +52,18 @@ def test_a_pool_holds_everybody_but_the_excluded(tmp_path: Path) -> None:
     build(CORPUS, again, TINY, lines.append, start=tmp_path)
     np.testing.assert_allclose(pool.load(again).voice[:4], made.voice, atol=0.05)
     assert len(pool.load(again)) == 5
+
+
+def test_sounds_carry_the_phones_heard_in_them_where_all_of_them_were_heard_so(tmp_path: Path) -> None:
+    build(CORPUS, tmp_path, TINY, print)
+    assert public_sounds.load(tmp_path).heard is None
+    phones = np.arange(40, dtype=np.uint8) * np.ones((140, 1), np.uint8)
+    count = sounds_for(tmp_path, [replace(item, phones=phones) for item in CORPUS])
+    told = public_sounds.load(tmp_path, "phones").heard
+    assert count == 20 and told is not None
+    np.testing.assert_array_equal(told, np.broadcast_to(phones[0], (20, 3, 40)))
+    assert sounds_for(tmp_path, [*CORPUS[1:], replace(CORPUS[0], phones=phones)]) == 20
+    assert public_sounds.load(tmp_path).heard is None
 
 
 def test_too_few_speakers_are_an_error(tmp_path: Path) -> None:

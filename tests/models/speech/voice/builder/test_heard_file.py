@@ -42,8 +42,16 @@ def test_everything_comes_back_as_it_was(tmp_path, embedded):
         assert one.words == other.words and one.features.dtype == other.features.dtype
         np.testing.assert_array_equal(one.features, other.features)
         assert (one.embedding is None) == (other.embedding is None)
+        assert other.phones is None
         if embedded:
             np.testing.assert_array_equal(one.embedding, other.embedding)
+
+
+def test_phones_heard_in_it_come_back_too(tmp_path):
+    phones = [np.full((len(h.features), 40), n, np.uint8) for n, h in enumerate(BATCH)]
+    batch = [dataclasses.replace(h, phones=rows) for h, rows in zip(BATCH, phones, strict=True)]
+    for rows, back in zip(phones, written(batch, tmp_path / "heard.npz"), strict=True):
+        np.testing.assert_array_equal(rows, back.phones)
 
 
 def test_the_same_batch_is_the_same_file():
