@@ -23,7 +23,7 @@ TOKEN = re.compile(r"\w+|[^\w\s]")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Example:
-    """`speaker` is what speaker-level privacy counts by; None where the data does not say. So with `dialogue`."""
+    """`speaker` is what speaker-level privacy counts by; None where the data does not say. So with `dialogue`, `language`."""
 
     tokens: tuple[str, ...]
     tags: tuple[str, ...]
@@ -31,6 +31,7 @@ class Example:
     source: Source
     speaker: str | None = None
     dialogue: str | None = None
+    language: str | None = None
 
     def __repr__(self) -> str:
         return "<Example: sensitive>"
@@ -95,7 +96,10 @@ def check_labels(examples: Iterable[Example], labels: Labels) -> None:
 def _example(row: Mapping[str, Any], source: Source) -> Example:
     tokens, tags = _given_tags(row) if "tokens" in row else _tags_from_slots(row)
     speaker, dialogue = (None if row.get(name) is None else str(row[name]) for name in ("speaker", "dialogue_id"))
-    return Example(tokens, tags, name_of(row["intent"], "intent"), source, speaker, dialogue)
+    said = row.get("lang") or row.get("language")
+    return Example(
+        tokens, tags, name_of(row["intent"], "intent"), source, speaker, dialogue, str(said) if said else None
+    )
 
 
 def _given_tags(row: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -23,9 +23,12 @@ from sottovoce.models.evaluation.metrics.utility import Cell, Score, Sentence
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Slot, Source, Span, Utterance
 from sottovoce.models.settings import Spec
+from sottovoce.models.text import chain
+from sottovoce.models.text.detect import ENGLISH
 from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, corpus_name, label, stretches
 from sottovoce.models.text.detect.builder.labelled_rows import split_slots
 from sottovoce.models.text.edits import apply_edits, split_at_slots
+from sottovoce.models.text.language import code_of
 from sottovoce.models.text.replace import CountsCorpus
 from sottovoce.models.training.examples import Example, read_corpus
 
@@ -209,7 +212,8 @@ def _utterance(corpus: str, number: int, row: Example) -> Utterance:
         for first, last, name in stretches(labels):
             yield begins[first], begins[last - 1] + len(tokens[last - 1]), name
 
-    sensitive = [OUTSIDE if tag == MIXED else tag for tag in label(corpus, tokens, tags)]
+    code = code_of(row.language or ENGLISH)
+    sensitive = [OUTSIDE if tag == MIXED else tag for tag in label(corpus, tokens, tags, language=code)]
     return Utterance(
         id=str(number),
         dialogue_id=row.dialogue or str(number),
@@ -219,11 +223,12 @@ def _utterance(corpus: str, number: int, row: Example) -> Utterance:
         intent=row.intent,
         slots=tuple(Slot(*place) for place in places(tags)),
         spans=tuple(Span(*place) for place in places(sensitive)),
+        language=code,
     )
 
 
 def _detected(utterances: Sequence[Utterance], detector: Any) -> Iterator[Utterance]:
     for begin in range(0, len(utterances), WHOLE_BATCH):
         batch = utterances[begin : begin + WHOLE_BATCH]
-        for utterance, spans in zip(batch, detector.detect([one.text for one in batch]), strict=True):
-            yield dataclasses.replace(utterance, spans=tuple(split_at_slots(utterance.text, spans, utterance.slots)))
+        for found in chain.detected(detector, batch):
+            yield dataclasses.replace(found, spans=tuple(split_at_slots(found.text, found.spans, found.slots)))

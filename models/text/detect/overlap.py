@@ -17,9 +17,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from sottovoce.models.records import Span
 from sottovoce.models.text.detect import ENGLISH
+from sottovoce.models.text.languages import TABLE, language
 
 SPECIFIC = ("IBAN", "CARD", "ID", "EMAIL", "URL", "PHONE", "AMOUNT", "TIME", "DATE", "PER", "LOC", "ORG", "CODE")
 _RANK = {type_: rank for rank, type_ in enumerate(SPECIFIC)}
@@ -98,11 +100,16 @@ def _continues(text: str, at: int) -> bool:
 
 
 def tidied(spans: Sequence[Span], text: str, code: str = ENGLISH) -> list[Span]:
-    """English only: elsewhere these words are others."""
+    """English only, elsewhere these words are others: there a form of address alone ("senhora") is nothing."""
     if code != ENGLISH:
-        return list(spans)
+        return [span for span in spans if not _titles(code).fullmatch(text, span.begin, span.end)]
     kept = (_tidy(span, text) for span in joined(spans, text))
     return [span for span in kept if span is not None]
+
+
+@cache
+def _titles(code: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:(?:{language(code).titles})\b\W*)+" if code in TABLE else "(?!)", re.IGNORECASE)
 
 
 def joined(spans: Sequence[Span], text: str) -> list[Span]:

@@ -5,7 +5,9 @@ import re
 
 import pytest
 
+from sottovoce.models.records import Span
 from sottovoce.models.text.detect import LANGUAGES, TAGGED
+from sottovoce.models.text.detect.overlap import tidied
 from sottovoce.models.text.detect.rules import TYPES, Rules
 from sottovoce.models.text.detect.spoken_patterns import addresses_of, calendar_of
 from sottovoce.models.text.languages import REQUIRED_CLASSES, TABLE, language
@@ -49,6 +51,16 @@ def test_every_month_and_weekday_is_a_date_in_its_language(code):
     for kind in "mw":
         for word in language(code).words(kind):
             assert [span.type for span in rules.detect_in(code, [f"xyzzy {word}"])[0]] == ["DATE"], word
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_a_form_of_address_is_no_name_but_what_follows_it_is(code):
+    for title in language(code).titles.split("|"):
+        text = f"{title} {title}. xyzzy"
+        alone, name = Span(0, len(title), "LOC"), Span(len(text) - 5, len(text), "PER")
+        assert tidied([alone, name], text, code) == [name]
+        assert tidied([Span(0, 2 * len(title) + 2, "PER")], text, code) == []
+        assert tidied([Span(0, len(text), "PER")], text, code) == [Span(0, len(text), "PER")]
 
 
 @pytest.mark.parametrize("code", OTHERS)

@@ -2,14 +2,17 @@
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 
 from sottovoce.models.errors import CorpusError
 from sottovoce.models.evaluation.metrics.utility import Score
+from sottovoce.models.text import replace
 from sottovoce.pipelines.cli import main
 from sottovoce.pipelines.studies.measure_utility import STRATEGIES, Variant, read_study, run_cell, transform, variants
 
+GERMAN_NAMES = Path(replace.__file__).parent / "lists" / "de" / "given_names.tsv"
 NAMES = ("anna", "robert", "maria", "david", "laura", "peter")
 CITIES = ("paris", "london", "new york", "berlin", "madrid")
 FRAMES = (("call PER now", "call"), ("weather in LOC", "weather"), ("does PER live in LOC", "ask"), ("stop", "stop"))
@@ -51,6 +54,16 @@ def test_slots_and_intents_survive_every_strategy(study, variant):
         assert len(after.words) == len(after.tags)
         assert after.intent == before.intent
         assert [tag[2:] for tag in after.tags if tag[:1] == "B"] == [slot.name for slot in before.slots]
+
+
+def test_surrogates_are_of_the_language_that_the_rows_name(tmp_path):
+    row = {"tokens": ["ruf", "jonas", "an"], "tags": ["O", "B-person", "O"], "intent": "call", "lang": "de-DE"}
+    lines = [json.dumps(row | {"split": split}) for split in ("train", "test") for _ in range(20)]
+    (tmp_path / "de-DE.jsonl").write_text("\n".join(lines), "utf-8")
+    german = read_study(tmp_path / "de-DE.jsonl", None, None)
+    names = {one.words[1].lower() for one in transform(german, Variant("full", 0.0), 0, "public")[0]}
+    assert names <= {line.split("\t")[0].lower() for line in GERMAN_NAMES.read_text("utf-8").splitlines()}
+    assert {one.language for one in german.train} == {"de"}
 
 
 def test_words_outside_the_spans_stay_and_placeholders_leave_no_name(study):

@@ -17,7 +17,8 @@ from sottovoce.models.text.detect.builder.gram_network import GramTagger, GramTr
 from sottovoce.models.text.detect.builder.lists import listed
 from sottovoce.models.text.detect.builder.recipe import read_recipe
 from sottovoce.models.text.detect.known_lists import KINDS, lists_with
-from sottovoce.models.text.detect.tagger import Tagger
+from sottovoce.models.text.detect.pieces import TOKENIZER, PieceNetwork
+from sottovoce.models.text.detect.tagger import SHIPPED, Tagger
 from sottovoce.models.text.languages import TABLE
 
 FRAMES = {"de": ("ruf PER an", "wetter in LOC", "spiele musik"), "pl": ("zadzwoń do PER", "pogoda LOC", "włącz muzykę")}
@@ -144,3 +145,11 @@ def test_other_slots_follow_their_words_through_what_varies_them():
 def test_rare_values_are_never_learnt_from():
     assert not set(listed("pl", "places")) & set(listed("pl", "places", rare=True))
     assert len(listed("pl", "places", rare=True)) > 100
+
+
+@pytest.mark.slow
+def test_english_keeps_its_own_network_and_all_that_ships_is_at_most_30_megabytes():
+    tagger = Tagger()
+    assert tagger.network("de") is tagger.network("lv") and isinstance(tagger.network("de"), grams.GramNetwork)
+    assert isinstance(tagger.network("en"), PieceNetwork) and (SHIPPED / TOKENIZER).is_file()
+    assert sum(path.stat().st_size for path in SHIPPED.rglob("*") if path.is_file()) <= 30_000_000
