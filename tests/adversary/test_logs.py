@@ -41,7 +41,7 @@ PLACES = (
 )
 AS_BEFORE = {
     "sottovoce.pipelines.sanitize.graph:scrub_errors": lambda pipeline: None,
-    "sottovoce.pipelines.sanitize.run:_silent_logs": contextlib.nullcontext,
+    "sottovoce.pipelines.sanitize.run:silent_logs": contextlib.nullcontext,
 }
 
 
