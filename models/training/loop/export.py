@@ -32,6 +32,7 @@ class TrainedModel:
     labels: Any
 
     def answers(self, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+        """Answers to lines of text, or to paths of recordings, in order; what an answer holds depends on the task."""
         return self.task.predict(self.network, self.member, self.labels, lines)
 
 
@@ -56,12 +57,14 @@ def export_model(
 
 
 def write_card(folder: Path, privacy_card: dict[str, Any]) -> None:
+    """Writes the privacy card as JSON and as a page, without scores on private examples."""
     shown = published(privacy_card)
     (folder / "privacy_card.json").write_text(json.dumps(finite(shown), indent=2, allow_nan=False) + "\n")
     (folder / "PRIVACY_CARD.md").write_text(as_page(shown))
 
 
 def load_trained(folder: str | Path) -> TrainedModel:
+    """The model in a folder that `export_model` wrote; a RunError where `model.json` is missing or cannot be read."""
     from safetensors.torch import load_file
 
     folder = Path(folder)

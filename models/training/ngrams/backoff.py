@@ -91,6 +91,7 @@ def _add(model: Backoff, history: Gram, following: Mapping[str, float]) -> None:
 
 
 def read_arpa(path: Path) -> Backoff:
+    """A model that `Backoff.write` has written, its base-10 logarithms made natural; RunError where a line is malformed."""
     model, order = Backoff(), 0
     try:
         for line in path.read_text(encoding="utf-8").splitlines():
