@@ -98,8 +98,9 @@ class Tagger(ByLanguage):
 
 def load(folder: Path) -> Network:
     """The network in a folder, of n-grams or of word pieces as its settings tell; a RunError where there is none."""
-    if not (folder / NETWORK).is_file():
-        raise RunError(f"{folder / NETWORK}: no such file; expected a folder that `sottovoce build text` wrote")
+    for name in (NETWORK, SETTINGS):
+        if not (folder / name).is_file():
+            raise RunError(f"{folder / name}: no such file; expected a folder that `sottovoce build text` wrote")
     kept = read_settings(folder)
     return GramNetwork(folder, kept) if "rows" in kept else PieceNetwork(folder, kept)
 
