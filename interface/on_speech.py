@@ -38,6 +38,7 @@ class Recording:
 
     @property
     def duration_s(self) -> float:
+        """The length in seconds of what came out: a changed voice may speak faster or slower than the original."""
         return len(self.samples) / self.rate_hz
 
     def save(self, path: str | os.PathLike[str]) -> None:

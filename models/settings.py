@@ -46,6 +46,7 @@ class Spec:
     options: tuple[tuple[str, Any], ...] = ()
 
     def make(self) -> Any:
+        """The member, built. SettingsError that names every option that is unknown, missing or of the wrong kind."""
         return build(member_class(self.family, self.name), dict(self.options), f"{self.family}.{self.name}")
 
 

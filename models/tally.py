@@ -43,6 +43,7 @@ class Given:
         self.words.update(other.words)
 
     def to_json(self) -> dict[str, dict[str, int]]:
+        """{field: {key: count}} with sorted keys; JSON has strings alone as keys, so word numbers are written as such."""
         return {
             name: {str(key): getattr(self, name)[key] for key in sorted(getattr(self, name))} for name in self.__slots__
         }
@@ -63,6 +64,7 @@ class Tally:
         return cls({stage: StageCount(received, passed, seconds, Counter(reasons))})
 
     def merge(self, other: Tally) -> Tally:
+        """Adds another tally to this one, in place, and returns this one."""
         for name, count in other.stages.items():
             self.stages.setdefault(name, StageCount()).add(count)
         self.loads.update(other.loads)
@@ -74,6 +76,7 @@ class Tally:
         return self
 
     def to_json(self) -> dict[str, Any]:
+        """Everything as plain JSON values: names in sorted order, seconds rounded, reasons that never occurred left out."""
         return {
             "stages": {
                 name: {

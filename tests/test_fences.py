@@ -214,6 +214,22 @@ def test_every_public_class_and_every_method_of_a_protocol_says_what_it_is():
     assert not offenders(modules(*FOLDERS), silent)
 
 
+def test_every_public_function_says_what_it_gives():
+    """But `run` and `add_arguments`, which every command has, and methods that one class documents for all that have them."""
+    classes = [node for path in modules(*FOLDERS) for node in tree_of(path).body if isinstance(node, ast.ClassDef)]
+    methods_of = [of for one in classes for of in one.body if isinstance(of, ast.FunctionDef)]
+    documented = {of.name for of in methods_of if ast.get_docstring(of)}
+
+    def silent(path: Path) -> list[str]:
+        body = tree_of(path).body
+        open_classes = [node for node in body if isinstance(node, ast.ClassDef) and node.name[0] != "_"]
+        methods = [of for one in open_classes for of in one.body if getattr(of, "name", "") not in documented]
+        defined = [node for node in [*body, *methods] if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        return [node.name for node in defined if node.name[0] != "_" and not ast.get_docstring(node)]
+
+    assert not offenders(modules(*FOLDERS), lambda path: sorted({*silent(path)} - {"run", "add_arguments"}))
+
+
 def _refuses(node: ast.ClassDef) -> bool:
     given = {ast.unparse(target) for line in node.body if isinstance(line, ast.Assign) for target in line.targets}
     return {"code", "allowed"} <= given

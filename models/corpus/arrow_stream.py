@@ -39,6 +39,7 @@ def record_batches(source: Any) -> Iterator[tuple[int, int]]:
 
 
 def read_record_batch(source: Any, offset: int) -> Any:
+    """The batch at an offset that `record_batches` gave. ArrowInvalid where it is compressed."""
     import pyarrow as pa
 
     source.seek(0)

@@ -71,6 +71,7 @@ def rows_of(chunk: Chunk, stream: BinaryIO, naming: Naming) -> tuple[Group, Iter
 
 
 def wanted(names: list[str], group: Group, naming: Naming) -> list[str]:
+    """Columns to read, in the file's order: those with our keys and, in a known corpus, those it is known by; never the audio."""
     keys = {*naming.sources(names).values(), *(all_keys() if shape_of(names) else ())} - {group.column}
     return [name for name in names if name in keys]
 

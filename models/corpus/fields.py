@@ -138,6 +138,7 @@ def identifier(value: Any) -> str | None:
 
 
 def label(value: Any) -> str | None:
+    """None for an empty one; LabelMalformed unless it is a name without blanks (LABEL_PATTERN)."""
     if value is None or value == "":
         return None
     if not isinstance(value, str) or not _label(value):

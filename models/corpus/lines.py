@@ -38,9 +38,11 @@ class Line(NamedTuple):
 
     @property
     def blank(self) -> bool:
+        """Whether it holds nothing but white space; a line that was too long or torn does not count as blank."""
         return self.content is not None and not self.content.strip()
 
     def text(self) -> str:
+        """The content as UTF-8; a Refusal where it was too long, torn off or is not UTF-8."""
         if self.content is None:
             raise FileUnreadable if self.torn else LineTooLong
         try:
@@ -50,6 +52,7 @@ class Line(NamedTuple):
 
 
 def lines_of(chunk: Chunk, open_file: OpenFile) -> Iterator[Line]:
+    """The lines of a chunk in order, without their ends. CorpusError where the file has become shorter since it was cut."""
     with reading(chunk.file, open_file) as stream:
         if chunk.begin:
             stream.seek(chunk.begin)
@@ -57,6 +60,7 @@ def lines_of(chunk: Chunk, open_file: OpenFile) -> Iterator[Line]:
 
 
 def whole(file: CorpusFile) -> Chunk:
+    """The file as one chunk, from its first line on; how long a compressed one is, only reading tells."""
     return Chunk(file, 0, TO_THE_END if is_compressed(file) else file.size, first=1)
 
 
@@ -123,6 +127,7 @@ def plain_name(name: str) -> str:
 
 
 def is_compressed(file: CorpusFile) -> bool:
+    """By the name alone: .gz, .bz2 or .xz at its end."""
     return file.name.endswith(tuple(OPENERS))
 
 

@@ -19,6 +19,7 @@ class MeasuredSpeech:
     naturalness: dict[str, float] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, object]:
+        """Ready for `json.dumps`: embeddings become little-endian float32 in base64."""
         packed = {
             name: base64.b64encode(vector.astype("<f4").tobytes()).decode() for name, vector in self.embeddings.items()
         }
@@ -26,6 +27,7 @@ class MeasuredSpeech:
 
     @classmethod
     def from_json(cls, values: dict) -> MeasuredSpeech:
+        """What `to_json` gave; its arrays are read-only."""
         vectors = {name: np.frombuffer(base64.b64decode(text), "<f4") for name, text in values["embeddings"].items()}
         return cls(**{**values, "embeddings": vectors})
 
@@ -44,10 +46,12 @@ class VoiceRow:
     pool: int = 0  # which of several pools spoke
 
     def to_line(self) -> str:
+        """One line of JSON, without the line's end."""
         return json.dumps({**vars(self), "before": self.before.to_json(), "after": self.after.to_json()})
 
     @classmethod
     def from_line(cls, line: str) -> VoiceRow:
+        """What `to_line` wrote."""
         values = json.loads(line)
         return cls(
             **{

@@ -18,6 +18,7 @@ def audio_path(slice_id: str, ending: str) -> str:
 
 
 def write_audio(folder: Path, path: str, content: bytes) -> None:
+    """`path` is what `audio_path` gives; a file that is there already is written over."""
     file = folder / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(content)

@@ -50,6 +50,7 @@ def _turns_of(row: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], Mapping[
 
 
 def sentence(head: Mapping[str, Any], text: str, slots: Sequence[Mapping[str, Any]]) -> str:
+    """The lines of one sentence, the blank one included; `head` stands above it as comments, save what is None."""
     comments = [f"# {key} = {' '.join(str(value).split())}" for key, value in head.items() if value is not None]
     tokens = [f"{token}\t{tag}" for token, tag in tagged_tokens(text, slots)]
     return "\n".join([*comments, *tokens]) + "\n\n"

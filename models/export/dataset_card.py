@@ -47,6 +47,7 @@ def cards_of(record: Mapping[str, Any], licence: str | None) -> dict[str, str]:
 
 
 def card_of(record: Mapping[str, Any], licence: str | None) -> str:
+    """README.md: YAML that `datasets` reads, then words for people. The first sink with records is the default configuration."""
     sinks = _sinks(record)
     head = ["---", f"license: {json.dumps(licence or 'unknown')}"]
     if record.get("languages"):
@@ -92,6 +93,7 @@ def _how(record: Mapping[str, Any], sinks: Iterable[str]) -> str:
 
 
 def croissant_of(record: Mapping[str, Any], licence: str | None) -> dict[str, Any]:
+    """The metadata as a mapping for JSON (Croissant 1.0), of sinks with records; `licence` None: unknown."""
     sinks = _sinks(record)
     shards = [shard for shard in record["shards"] if shard["sink"] in sinks]
     return {

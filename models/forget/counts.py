@@ -29,12 +29,14 @@ class Removed:
     audio_s: float = 0.0
 
     def merge(self, other: Removed) -> None:
+        """Adds what another file has lost, in place. `slots` stay as they are: they are counted for the run, not by file."""
         for name in ("rows", "parts", "released", "refused", "withheld", "turns"):
             getattr(self, name).update(getattr(other, name))
         self.audio_s += other.audio_s
 
     @property
     def failed(self) -> int:
+        """Utterances that were refused, whatever the stage and reason."""
         return sum(self.refused.values())
 
     @property

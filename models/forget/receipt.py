@@ -59,5 +59,6 @@ def make_receipt(
 
 
 def seal_of(secret: Secret, receipt: Mapping[str, Any]) -> str:
+    """The keyed hash of a receipt, whether or not it bears a seal already: one that differs shows a change."""
     text = json.dumps({key: value for key, value in receipt.items() if key != SEAL}, sort_keys=True)
     return secret.token("receipt", text)

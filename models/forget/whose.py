@@ -17,10 +17,12 @@ from sottovoce.models.records import Failure, Utterance
 
 
 def speaker_token(secret: Secret, speaker_id: str) -> str:
+    """The same in all runs of one secret, so that a person is found again in each, and what they are charged adds up."""
     return secret.token("charged speaker", speaker_id)
 
 
 def dialogue_token(secret: Secret, dialogue_id: str) -> str:
+    """The same in all runs of one secret, so that a dialogue that was taken once is known in the next."""
     return secret.token("taken dialogue", dialogue_id)
 
 
@@ -47,11 +49,13 @@ class Part(NamedTuple):
 
 
 def part_of(secret: Secret, speaker_id: str | None, dialogue_id: str) -> Part:
+    """Whose it is and no more. Where nobody is named, `nobody_token` stands for the speaker."""
     speaker = nobody_token(secret, dialogue_id) if speaker_id is None else speaker_token(secret, speaker_id)
     return Part(speaker, dialogue_token(secret, dialogue_id))
 
 
 def part_of_utterance(secret: Secret, utterance: Utterance) -> Part:
+    """`part_of` by the ids that an utterance bears; the caller adds turn, language and seconds where they count."""
     return part_of(secret, utterance.speaker_id, utterance.dialogue_id)
 
 
@@ -62,6 +66,7 @@ class OwnedFailure(Failure):
     part: Part
 
     def alone(self) -> Failure:
+        """What is written: the failure without whose it is."""
         return Failure(**{field.name: getattr(self, field.name) for field in dataclasses.fields(Failure)})
 
 
@@ -101,6 +106,7 @@ NOT_UNDONE = (
 
 
 def ledger(kept: bool) -> LedgerEntry:
+    """What the ledger of a run says of forgetting; `kept`: whether it keeps the index."""
     if not kept:
         return LedgerEntry(
             stage="forget",

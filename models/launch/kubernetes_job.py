@@ -15,6 +15,7 @@ LABELS = {"app.kubernetes.io/name": "sottovoce", "app.kubernetes.io/component": 
 
 
 def manifest(settings: Kubernetes, job: TrainingJob) -> dict[str, Any]:
+    """The Job as the API takes it: one pod, tried once, for a second training would spend people's privacy twice."""
     pod: dict[str, Any] = {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,  # training asks nothing of the API server

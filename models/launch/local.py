@@ -100,11 +100,13 @@ class Local:
 
 
 def read_log(folder: str) -> str:
+    """All that the training has printed; empty before there is a log. Bytes that are not UTF-8 are replaced."""
     path = Path(folder) / LOG
     return path.read_text(errors="replace") if path.exists() else ""
 
 
 def outcome(ended: dict) -> JobStatus:
+    """The final status of a job, from what its `exit.json` holds."""
     if ended["cancelled"]:
         return JobStatus("cancelled")
     return JobStatus("succeeded") if ended["code"] == 0 else JobStatus("failed", f"exit code {ended['code']}")

@@ -45,6 +45,7 @@ def claim(folder: Path, owner: str) -> bool:
 
 
 def read(folder: str | Path, name: str) -> dict[str, Any] | None:
+    """What a JSON file of the folder holds; None where there is none."""
     try:
         return json.loads((Path(folder) / name).read_text())
     except FileNotFoundError:
@@ -95,6 +96,7 @@ def _terminate(_signal: int, _frame: FrameType | None) -> None:
 
 
 def main(arguments: list[str]) -> int:
+    """The command's exit code, below 0 where a signal ended it; EXIT_CLAIMED where another job has the folder."""
     folder, owner, _, *command = arguments
     signal.signal(signal.SIGTERM, _terminate)
     try:

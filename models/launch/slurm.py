@@ -104,6 +104,7 @@ class Slurm:
         return answer.strip().partition(";")[0]  # "id;cluster" on a federation
 
     def script(self, job: TrainingJob) -> str:
+        """What `sbatch` is given: the set-up lines, then the training, which claims its folder under the id of the Slurm job."""
         training = command_once(job, "OWNER", self.processes, self.python)
         line = " ".join('"$SLURM_JOB_ID"' if word == "OWNER" else shlex.quote(word) for word in training)
         return "\n".join(["#!/bin/bash", "set -e", *self.set_up, f"exec {line}", ""])

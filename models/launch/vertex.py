@@ -87,6 +87,7 @@ class Vertex:
         return first.name if first else None
 
     def request(self, job: TrainingJob) -> dict[str, Any]:
+        """The CustomJob as the API takes it: one machine, no retry, paths of the bucket as the container sees them."""
         machine: dict[str, Any] = {"machine_type": self.machine_type}
         if self.gpus:
             machine |= {"accelerator_type": self.accelerator, "accelerator_count": self.gpus}

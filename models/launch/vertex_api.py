@@ -13,6 +13,7 @@ SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
 
 
 def job_client(region: str, endpoint: str | None) -> Any:
+    """Talks to Vertex in the region, or to `endpoint` in its place. RunError where Google's package is missing."""
     try:
         from google.cloud.aiplatform_v1.services.job_service import JobServiceClient
         from google.cloud.aiplatform_v1.services.job_service.transports.rest import JobServiceRestTransport
@@ -71,6 +72,7 @@ def _credentials(url: str) -> Any:
 
 @contextmanager
 def asking() -> Iterator[None]:
+    """Around calls to Google: an error of theirs, or no answer, becomes a RunError of one line."""
     try:
         from google.api_core.exceptions import GoogleAPICallError, RetryError
         from requests.exceptions import RequestException

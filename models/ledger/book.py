@@ -88,6 +88,7 @@ def faults_of(entry: LedgerEntry) -> list[str]:
 
 
 def to_json(book: Mapping[str, Any]) -> str:
+    """The text of `ledger.json`. ValueError where a number is NaN or infinite."""
     return json.dumps(book, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -55,6 +55,7 @@ def _over(row: Mapping[str, Any]) -> str:
 
 
 def rows() -> list[dict[str, Any]]:
+    """`measured.json` as it is: a figure holds only where the settings are those of its `where`."""
     return json.loads(resources.files(__package__).joinpath("measured.json").read_text("utf-8"))
 
 

@@ -61,26 +61,32 @@ class OutputPlaces:
         return cls(absolute(output))
 
     def private(self, *parts: str) -> str:
+        """A place below what may not be handed on; without parts, the folder itself."""
         return "/".join((self.uri, PRIVATE, *parts))
 
     @property
     def secret(self) -> str:
+        """The secret itself, where it was made for this OUT and no file of one was given."""
         return self.private("secret")
 
     @property
     def secret_check(self) -> str:
+        """A keyed hash that tells whether a secret is the one of this OUT."""
         return self.private(SECRET_CHECK)
 
     @property
     def lock(self) -> str:
+        """Who is writing in OUT, and so keeps every other writer out."""
         return self.private("lock")
 
     @property
     def charges_lock(self) -> str:
+        """Held while a training charges its speakers, so that no two do at once."""
         return self.private("charges_lock")
 
     @property
     def cumulative_ledger(self) -> str:
+        """What all runs of OUT together have taken and spent."""
         return self.private("cumulative_ledger.json")
 
     def marks(self, name: str) -> str:
@@ -88,6 +94,7 @@ class OutputPlaces:
         return self.private("forgotten", f"{name}.parquet")
 
     def erasure(self, *parts: str) -> str:
+        """A place among the erasures: receipts, and what one that was cut off has still to do."""
         return self.private("erasures", *parts)
 
     def run(self, name: str) -> RunPlaces:
@@ -111,6 +118,7 @@ class RunPlaces:
         return "/".join((self.output.uri, self.name, *parts))
 
     def private(self, *parts: str) -> str:
+        """A place in what the run keeps and does not hand on; without parts, that folder."""
         return self.output.private(RUNS, self.name, *parts)
 
     def folder_of(self, sink: str) -> str:
@@ -118,14 +126,17 @@ class RunPlaces:
         return self.private(sink) if sink in KEPT_TABLES else self.released(sink)
 
     def work(self, *parts: str) -> str:
+        """A place in the folder of a run in progress, which is removed at the commit."""
         return self.private(WORK, *parts)
 
     @property
     def shard_notes(self) -> str:
+        """The folder in which workers describe each file they have finished, for the commit to list."""
         return self.work("shards")
 
     @property
     def staged_audio(self) -> str:
+        """The folder in which slices wait as FLAC while references to them are sorted."""
         return self.work("audio")
 
     def canaries(self, *parts: str) -> str:
@@ -134,10 +145,12 @@ class RunPlaces:
 
     @property
     def canary_evidence(self) -> str:
+        """What became of the invented people, in counts, under a seal: kept for the audit."""
         return self.private("canaries.json")
 
     @property
     def tally(self) -> str:
+        """The counts of all stages, from the graph to whoever commits the run."""
         return self.work("tally.json")
 
     @property
@@ -146,6 +159,7 @@ class RunPlaces:
 
     @property
     def record(self) -> str:
+        """The commit once more: it stays when the folder that was handed on is gone."""
         return self.private("record.json")
 
     @property
@@ -158,18 +172,22 @@ class RunPlaces:
 
     @property
     def seal(self) -> str:
+        """The sha256 of the commit, out of reach of whoever holds only what was handed on."""
         return self.private(SEAL)
 
     @property
     def audit(self) -> str:
+        """What attacks on the run have found, as JSON."""
         return self.private("audit.json")
 
     @property
     def challenge(self) -> str:
+        """The answers of a blind challenge: whose slice is whose, by alias."""
         return self.private("challenge.json")
 
     @property
     def audit_page(self) -> str:
+        """The audit as a page for people to read."""
         return self.private("audit.html")
 
     @property
@@ -190,8 +208,10 @@ class RunPlaces:
 
     @property
     def training_marker(self) -> str:
+        """Says that a training on the run was started, so that none is started twice."""
         return self.training("marker.json")
 
     @property
     def training_lock(self) -> str:
+        """Held while a training on the run is started, so that no two are at once."""
         return self.training("lock")

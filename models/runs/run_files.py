@@ -78,6 +78,7 @@ def list_files(
 
 
 def hashed(files: RunFiles, path: str) -> FileEntry:
+    """Read through once, a megabyte at a time. OSError where there is no such file."""
     digest, size = hashlib.sha256(), 0
     with closing(files.open(path)) as file:
         while block := file.read(READ_BYTES):
@@ -102,6 +103,7 @@ def check_files(files: RunFiles, listed: Mapping[str, FileEntry], unread: Iterab
 
 
 def changed(path: str) -> RunError:
+    """The error to raise for a file that is not as its commit says."""
     return RunError(f"{path} is not the file that was committed (size or sha256 differs); run sanitize again")
 
 

@@ -78,6 +78,7 @@ _held: dict[str, bytes] = {}
 
 
 def held_here(value: bytes) -> ProcessReference:
+    """Keeps a secret in the memory of this process alone; the same value gives the same reference."""
     name = next((name for name, held in _held.items() if held == value), None)
     if name is None:
         _held[name := system_randomness.token_hex(8)] = value

@@ -26,6 +26,7 @@ class Speech:
 
     @property
     def duration_s(self) -> float:
+        """Its length in seconds."""
         return len(self.samples) / self.rate_hz
 
     def __repr__(self) -> str:

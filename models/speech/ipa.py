@@ -31,6 +31,7 @@ class Sound:
     made_of: tuple[str, ...]
 
     def distance(self, other: Sound) -> float:
+        """How far apart two sounds of one kind are said, in steps of place or height; not for a vowel and a consonant."""
         first, second, third = zip(self.features, other.features, strict=True)
         apart = abs(float(first[0]) - float(first[1]))
         if self.kind == "vowel":
@@ -40,6 +41,7 @@ class Sound:
 
 @functools.cache
 def sounds() -> dict[str, Sound]:
+    """{symbol: sound}, the table `ipa.tsv`; symbols are decomposed (NFD)."""
     lines = Path(__file__).with_name("ipa.tsv").read_text("utf-8").splitlines()
     rows = csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t")
     return {
@@ -55,6 +57,7 @@ def sounds() -> dict[str, Sound]:
 
 @functools.cache
 def phones_of_sound(symbol: str) -> tuple[str, ...]:
+    """The phones of the network for one symbol, the nearest one where it has none. KeyError for a symbol without a row."""
     sound = sounds()[symbol]
     if sound.made_of:
         return tuple(phone for part in sound.made_of for phone in phones_of_sound(part))

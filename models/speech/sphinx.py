@@ -41,6 +41,7 @@ def new_decoder(dictionary: bool, beam: float, word_beam: float, model: str | No
 
 
 def pcm_of(speech: Speech) -> bytes:
+    """What the decoder takes: 16-bit samples at RATE_HZ; speech of a telephone is mirrored above 4 kHz first."""
     samples = _widened(resample(speech, RATE_HZ).samples.astype(np.float64))
     return np.clip(np.round(samples * 32767), -32768, 32767).astype(np.int16).tobytes()
 
@@ -59,6 +60,7 @@ def _widened(samples: np.ndarray) -> np.ndarray:
 
 
 def decode(decoder: Any, search: str | None, pcm: bytes) -> None:
+    """One utterance from begin to end; the decoder then holds the result. `search` by its name, None: the one that is set."""
     # The noise tracker remembers the last utterance: without this the result would depend on the order of the corpus.
     decoder.reinit_feat()
     if search:

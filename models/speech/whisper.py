@@ -45,6 +45,7 @@ class Whisper:
         self._view = ctranslate2.StorageView
 
     def knows(self, language: str) -> bool:
+        """Whether the network has a token for a language code such as "de"; it can neither align nor write any other."""
         return self._tokens.token_to_id(f"<|{language}|>") is not None
 
     def tokens(self, text: str) -> list[int]:

@@ -61,6 +61,7 @@ def class_table(code: str) -> tuple[re.Pattern[str], dict[str, str]]:
 
 
 def read_words(text: str, code: str = "en") -> Words:
+    """The words of a text in order; offsets are in characters, and anything between words has no class."""
     begins, ends, lowered, classes = [], [], [], []
     pattern, table = class_table(code)
     class_of = table.get
@@ -87,6 +88,7 @@ def _other_class(word: str) -> str:
 
 
 def words_of_class(kind: str) -> tuple[str, ...]:
+    """English words of a class, in the order of the table; a KeyError for an unknown class."""
     return tuple(_CLASSES[kind].split())
 
 
@@ -98,6 +100,7 @@ def all_words() -> Iterator[tuple[str, str]]:
 
 
 def digit_words() -> tuple[str, ...]:
+    """The ten figures as words, from "zero" to "nine": the place of a word is its value."""
     return ("zero", *words_of_class("d"))
 
 

@@ -64,6 +64,7 @@ class Batch:
 
 
 def encode(examples: Sequence[Example], encoder: Encoder, labels: Labels) -> list[Encoded]:
+    """One row per example, cut to the words that the encoder reads; a label that is not among `labels` becomes -1."""
     intents = {name: number for number, name in enumerate(labels.intents)}
     tags = {name: number for number, name in enumerate(labels.tags)}
     rows = []
@@ -76,6 +77,7 @@ def encode(examples: Sequence[Example], encoder: Encoder, labels: Labels) -> lis
 
 
 def collate(rows: Sequence[Encoded], weights: Sequence[float] | None = None) -> Batch:
+    """Rows of any length as one batch, padded with zeros. Without weights each row counts 1 / rows, for a mean loss."""
     features = {name: _padded([row.features[name] for row in rows]) for name in rows[0].features}
     return Batch(
         features=features,
@@ -113,6 +115,7 @@ class NamedBatch:
 
 
 def collate_named(rows: Sequence[Mapping[str, np.ndarray]], weights: Sequence[float] | None = None) -> NamedBatch:
+    """The same for rows of arrays by name; all rows have the names of the first."""
     return NamedBatch(
         {name: _padded([row[name] for row in rows]) for name in rows[0]},
         {name: torch.tensor([len(row[name]) for row in rows]) for name in rows[0]},

@@ -38,6 +38,7 @@ class Example:
 
     @property
     def content(self) -> tuple[str, ...]:
+        """All that a model learns of it, as words: equal for equal examples, whoever said them."""
         return (*self.tokens, *self.tags, self.intent)
 
 
@@ -50,6 +51,7 @@ class Labels:
 
     @property
     def tags(self) -> tuple[str, ...]:
+        """BIO tags in the order of the network's outputs: "O", then B- and I- of each slot."""
         return ("O", *(f"{part}-{slot}" for slot in self.slots for part in "BI"))
 
 
@@ -59,6 +61,7 @@ def read_corpus(path: str | Path, split: str | None = None, commit: str | None =
 
 
 def read_examples(rows: Iterable[Row], split: str | None = None) -> TaskCorpus:
+    """Examples of one split, or of all; rows without an intent are counted. A bad row is a CorpusError, without its text."""
     examples, without = [], 0
     for source, row in rows:
         if split is not None and row.get("split") != split:
@@ -74,6 +77,7 @@ def read_examples(rows: Iterable[Row], split: str | None = None) -> TaskCorpus:
 
 
 def labels_of(examples: Iterable[Example]) -> Labels:
+    """Intents and slots that occur in the examples, each sorted."""
     rows = list(examples)
     slots = {tag[2:] for row in rows for tag in row.tags if tag != "O"}
     return Labels(tuple(sorted({row.intent for row in rows})), tuple(sorted(slots)))

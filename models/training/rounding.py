@@ -19,6 +19,7 @@ def gamma(operations: int, of: Tensor) -> float:
 
 
 def tiny(of: Tensor) -> float:
+    """The smallest normal number in the precision of the tensor: what one product may lose below it."""
     return torch.finfo(of.dtype).tiny
 
 

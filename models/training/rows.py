@@ -68,6 +68,7 @@ def run_around(path: Path) -> Path | None:
 
 
 def open_judged(folder: Path, commit: str | None) -> CommittedRun:
+    """The committed run in a folder; RunError where `commit` is given and it has another by now."""
     run = open_local(str(folder))
     if commit is not None and run.digest != commit:
         raise RunError(f"{folder} was committed anew since it was judged; start its training again")

@@ -133,6 +133,7 @@ class TrainSettings:
 
     @property
     def may_protect_speakers(self) -> bool:
+        """Whether a speaker may be the unit: not in modes paper and plain, nor where a model mixes the rows of a batch."""
         return self.mode in ("sound", "per_example") and not self.member.make().mixes_rows
 
     @property
@@ -142,4 +143,5 @@ class TrainSettings:
 
     @property
     def neighbours(self) -> Adjacency:
+        """What two neighbouring data sets differ in: as set, else what the way of sampling is accounted for."""
         return self.adjacency or ("add_remove" if self.drawn_by == "poisson" else "replace_one")

@@ -123,6 +123,8 @@ def _others(folder: RunFolder, commit: str) -> dict[str, Any]:
 
 
 def gather(request: AuditRequest, folder: RunFolder, run: CommittedRun) -> tuple[Material, dict[str, int]]:
+    """(what the attacks work on, how many people and records were sampled). Whatever is not at hand, such as a corpus
+    that was not given, stands there as a reason. RunError where nobody of the corpus is in the run."""
     settings = request.job.sections["audit"]
     sinks = tuple(sink for sink in run.record["counts"]["rows"] if run.rows(sink))
     if _belongs_to_nobody(run):

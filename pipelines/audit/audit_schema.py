@@ -10,6 +10,7 @@ NUMBER, TEXT, COUNT = {"type": "number"}, {"type": "string"}, {"type": "integer"
 
 
 def audit_schema() -> dict[str, Any]:
+    """Unknown keys are refused, except among an attack's further numbers (`more`) and the findings of outsiders (`others`)."""
     estimate = _object({"value": NUMBER, "low": NUMBER, "high": NUMBER})
     result = {
         "attack": TEXT,

@@ -152,4 +152,5 @@ def judged(scores: np.ndarray, key: Mapping[str, str]) -> tuple[Figures, Estimat
 
 
 def as_result(found: Figures) -> dict[str, Any]:
+    """The risk and its interval, to four digits, as `audit.json` holds them under `others`."""
     return {"value": round(found.risk.value, 4), "low": round(found.risk.low, 4), "high": round(found.risk.high, 4)}

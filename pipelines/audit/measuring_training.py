@@ -64,6 +64,8 @@ def _not_measurable(run: str, settings: TrainSettings) -> NotMeasurable | None:
 
 
 def trained_canaries(prepared: Prepared, settings: TrainSettings, key: Secret, canaries: int) -> TrainedCanaries:
+    """Train once, with each canary in by a coin, and tell how much likelier the model finds each afterwards. Others that
+    never had a coin are scored beside them; epsilon is infinite where the training proves none."""
     task, draw = task_of(settings.task), key.generator("canaries of a training")
     invented = [task.canary(prepared.train, draw) for _ in range(canaries + NEVER)]
     included = key.generator("coins of canaries").random(canaries) < 0.5

@@ -49,6 +49,7 @@ def _template() -> Template:
 
 
 def page(audit: Mapping[str, Any], ledger: Mapping[str, Any]) -> str:
+    """HTML with every value escaped; a name that the template does not get is an error, not a gap."""
     return _template().render(
         audit=audit,
         criteria={name: [_cells(row) for row in audit["results"] if row["criterion"] == name] for name in CRITERIA},

@@ -126,6 +126,7 @@ def slices_of(sample: Sample, originals: Originals, secret: Secret, full: bool) 
 def slices_by_utterance(
     rows: Mapping[str, Mapping[str, Any]], originals: Originals, secret: Secret
 ) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
+    """(dialogue, utterance) -> its released slices, in order; `rows` are by id. An utterance without any is left out."""
     found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for utterance in (utterance for own in originals.values() for utterance in own):
         for number in range(len(rows)):
@@ -137,4 +138,5 @@ def slices_by_utterance(
 
 
 def heard(row: Mapping[str, Any]) -> audio.Speech:
+    """The sound of a released slice, decoded from the FLAC file in its row."""
     return audio.load(AudioRef("slice.flac"), lambda _: io.BytesIO(row["audio"]["bytes"]))

@@ -17,6 +17,8 @@ SPEAKER = "speaker_id"
 
 
 def labelled_traits(originals: Originals, secret: Secret, table: str | None = None) -> Traits | Missing:
+    """Traits by person, and all that these people said, for an attacker to learn from; else why there are none.
+    `table` is a CSV file with a column `speaker_id`; CorpusError where it is anything else."""
     utterances = [utterance for own in originals.values() for utterance in own]
     labels = [(part_of_utterance(secret, u).speaker, {"gender": u.gender}) for u in utterances if u.gender]
     if table is not None:

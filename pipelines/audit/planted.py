@@ -67,6 +67,8 @@ def plant(job: Job, asked: int | float, records: int) -> Job:
 
 
 def invented(job: Job, people: int) -> list[Canary]:
+    """The canaries of a job, drawn with its secret: shared out over its sinks of text, with some who speak where flite
+    and a sink of speech are there."""
     sinks = _sinks(job)
     text = [sink for sink in sinks if sink != SPEECH]
     speaking = min(round(people * SPEAKING / (2 * AT_LEAST)), max(SPEAKING, people // 10)) if text else people
@@ -103,6 +105,7 @@ def _with_recording(job: Job, canary: Canary) -> Canary:
 
 
 def said(canary: Canary) -> Speech:
+    """What flite makes of a canary's text in its voice; only for canaries that speak."""
     assert canary.voice is not None
     return flite_speech(canary.utterance.text, canary.voice)[0]
 

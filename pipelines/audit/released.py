@@ -38,6 +38,7 @@ class Sample:
     of_people: int
 
     def texts(self) -> list[ReleasedText]:
+        """The released texts of all sinks, with whose each is."""
         return [
             ReleasedText(sink, text_of(row), *_whose(self.owners[sink][name]), whole_dialogue="turns" in row)
             for sink, rows in self.rows.items()

@@ -94,6 +94,7 @@ def hear(utterances: Sequence[Utterance], hearing: Hearing) -> Counter[str]:
 
 
 def heard_before(folder: Path) -> Iterator[Heard]:
+    """All that an earlier `hear` kept in the folder, by file name; CorpusError where a file is not one of its own."""
     for file in sorted(folder.glob(f"*{SUFFIX}")):
         yield from read_heard(file)
 

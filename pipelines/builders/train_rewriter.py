@@ -150,6 +150,7 @@ def _short_whole(
 def card_for(
     recipe: RewriterRecipe, sources: Sequence[str], sentences: int, trained: TrainedRewriter, public: bool
 ) -> dict[str, Any]:
+    """What the model folder says of its training: the data by name, how well it decodes, and all settings; no sentence."""
     return {
         "trained_on": list(sources),
         "sentences": sentences,

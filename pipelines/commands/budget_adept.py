@@ -49,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def figures_of(args: argparse.Namespace) -> dict[str, float | bool]:
+    """All figures under their JSON names, from `clip`, `dimension`, `epsilon`, `delta`; SettingsError names each out of range."""
     from sottovoce.models.text.rewrite.latent_noise import LatentNoise
 
     _check(args)

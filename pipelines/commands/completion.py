@@ -39,6 +39,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def script() -> str:
+    """A bash function that completes commands, their flags, and files where no word fits; zsh runs it through bashcompinit."""
     from sottovoce.pipelines.cli import COMMANDS
 
     flags = {name: " ".join(flags_of(module)) for name, (module, _) in COMMANDS.items()}
@@ -50,6 +51,7 @@ def script() -> str:
 
 
 def flags_of(module: str) -> list[str]:
+    """The long flags of the command in a module, in the order of its help."""
     parser = argparse.ArgumentParser()
     importlib.import_module(module).add_arguments(parser)
     return [option for action in parser._actions for option in action.option_strings if option.startswith("--")]

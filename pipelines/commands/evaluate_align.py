@@ -68,6 +68,7 @@ def recordings(args: argparse.Namespace) -> list[Any]:
 
 
 def show(results: dict[str, Any], as_json: bool) -> None:
+    """Print figures by title: a table to read, or one JSON object."""
     if as_json:
         print(json.dumps(results, indent=2))
         return

@@ -95,6 +95,7 @@ def _how_to_read(assignments: Sequence[str]) -> dict[str, Any]:
 
 
 def look_at(records: Iterable[Utterance | Refused], limit: int) -> CorpusLook:
+    """Count the first `limit` records, refused ones by reason; `more` tells that there are others behind them."""
     from sottovoce.models.errors import reason_of
     from sottovoce.models.records import Utterance
 
@@ -120,6 +121,8 @@ def look_at(records: Iterable[Utterance | Refused], limit: int) -> CorpusLook:
 
 
 def told(found: CorpusLook) -> list[str]:
+    """Lines for the terminal, one for each kind of figure; needs at least one record that could be read."""
+
     def names(counts: Counter[str]) -> str:
         return ", ".join(f"{name} ({count})" for name, count in counts.most_common(8))
 
@@ -136,6 +139,7 @@ def told(found: CorpusLook) -> list[str]:
 
 
 def missing(found: CorpusLook) -> list[str]:
+    """What the corpus does not say, a line each, with what that costs and the field that would say it."""
     lines = []
     if len(found.dialogues) == found.records > 1:
         lines.append(

@@ -31,6 +31,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def job_schema() -> dict[str, Any]:
+    """Of a job file, from the very classes that check one: each family by its members, unknown keys refused."""
     from sottovoce.pipelines.sanitize.job_file import SECTIONS, SHARED
     from sottovoce.transforms import sinks
 
@@ -45,6 +46,7 @@ def job_schema() -> dict[str, Any]:
 
 
 def train_schema() -> dict[str, Any]:
+    """Of a train file, from the fields of `TrainSettings`."""
     from sottovoce.models.training.train_settings import TrainSettings
 
     return {

@@ -79,6 +79,7 @@ def read_then_train(args: argparse.Namespace, sinks: Container[str]) -> Training
 
 
 def print_started(started: Started, run: str) -> None:
+    """Tell what the gate checked, the job, whether its model is out of date after an erasure, and the next command."""
     marker = started.marker
     assert marker.handle is not None
     for line in marker.gate:

@@ -50,12 +50,15 @@ class ChangedFiles:
         return read_table(self.uri(path))
 
     def write_table(self, path: str, table: pa.Table, rows_per_group: int | None = None) -> None:
+        """Write a private table aside; one without rows is listed as gone."""
         self._describe(path, write_private_table(f"{self._ready}/{path}", table, rows_per_group))
 
     def write_shard(self, path: str, record_type: type, keep: Keep) -> None:
+        """Write a shard aside as `keep` leaves its records, row group by row group; one without rows is listed as gone."""
         self._describe(path, rewrite_shard(self.uri(path), f"{self._ready}/{path}", record_type, keep))
 
     def write_text(self, path: str, text: str) -> None:
+        """Write a page or a JSON file aside, described by its hash and bytes."""
         write_then_rename(f"{self._ready}/{path}", lambda file: file.write(text.encode("utf-8")))
         entry = hashed(files_of(self._ready), path)
         self.changed[path] = {"path": path, "sha256": entry.sha256, "bytes": entry.bytes}

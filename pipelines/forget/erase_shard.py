@@ -32,6 +32,7 @@ class ShardErasure:
 
     @property
     def record_type(self) -> type:
+        """The dataclass of a row, which decides the columns: a released record, or a refusal."""
         return Failure if self.sink == FAILURES else sink_class(self.sink).record_type
 
     @property
@@ -40,6 +41,7 @@ class ShardErasure:
         return len(self._gone) - len(self._left)
 
     def keep(self, columns: Columns) -> Columns | None:
+        """A record as it is to be written: unchanged, without the parts that go, or None where nothing is left of it."""
         name = columns["id"]
         if name not in self._gone:
             return columns

@@ -39,6 +39,7 @@ class ErasurePlan:
 
 
 def write_plan(output: OutputPlaces, name: str, plan: ErasurePlan) -> None:
+    """Keep the plan of one run as JSON, in the folder of the erasure `name` where its new files lie ready."""
     write_json(output.erasure(name, READY, plan.run_id, PLAN), asdict(plan))
 
 
@@ -50,6 +51,8 @@ def read_plan(output: OutputPlaces, name: str, run_id: str) -> tuple[ErasurePlan
 
 
 def carry_out(output: OutputPlaces, name: str, plan: ErasurePlan) -> None:
+    """Take the commit away, where the run has one, move and remove files, commit anew, and mark the plan as done. What was
+    interrupted anywhere may be repeated."""
     run = output.run(plan.run_id)
     if plan.commit is not None:
         _delete(run.released(COMMITTED))

@@ -43,6 +43,8 @@ def _names(places: OutputPlaces, *parts: str) -> frozenset[str]:
 
 
 def go_through(output: str, name: str) -> None:
+    """Carry out the erasure `name` in every run that it concerns, and leave its receipt; RunError, with what to do next,
+    where the output cannot be written."""
     places = OutputPlaces.of(output)
     try:
         order = read_json(places.erasure(name, ORDER))

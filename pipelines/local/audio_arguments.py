@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # --help must not wait for Beam
 
 
 def add_audio_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds `--audio-root`, which may be repeated, and `--channel`."""
     parser.add_argument(
         "--audio-root",
         action="append",
@@ -25,12 +26,14 @@ def add_audio_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def audio_roots_of(input_uri: str, args: argparse.Namespace) -> AudioRoots:
+    """Where recordings of this corpus may be read from: beside it, and below each `--audio-root`."""
     from sottovoce.transforms.read.corpus import open_corpus
 
     return open_corpus(input_uri).audio_roots(args.audio_root)
 
 
 def audio_settings_of(args: argparse.Namespace, **more: Any) -> AudioSettings:
+    """`--channel` as a number or a name, and `more` settings by keyword; SettingsError for what a job would refuse."""
     from sottovoce.models.settings import build
     from sottovoce.transforms.engine.job import AudioSettings
 

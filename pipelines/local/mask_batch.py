@@ -75,6 +75,7 @@ class MaskBatch:
         return counts
 
     def spans(self, text: str, slots: Sequence[Slot] = ()) -> list[Span]:
+        """What to mask in a text, in no order, finds may overlap; without a detector only the word list counts, not `slots`."""
         if self.detector is None:
             return self.word_list.spans(text)
         found = [*self.detector.detect([text])[0], *SlotSettings().spans(slots)]

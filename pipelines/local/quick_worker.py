@@ -19,6 +19,7 @@ def worker_command(beams_own: str) -> str:
 
 
 def main() -> None:
+    """Load Beam without its connectors first, then hand over to its own worker."""
     import_beam_alone("direct", None, ())
     from apache_beam.runners.worker import sdk_worker_main
 

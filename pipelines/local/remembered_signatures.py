@@ -17,6 +17,7 @@ from apache_beam.transforms import core, userstate
 
 @contextmanager
 def remembered_signatures() -> Iterator[None]:
+    """Inside, Beam's two questions are answered from memory; afterwards Beam is as it was, whatever happened."""
     real = core.get_function_args_defaults, userstate.get_dofn_specs
     core.get_function_args_defaults = _arguments(core.get_function_args_defaults)
     userstate.get_dofn_specs = _state_and_timers(userstate.get_dofn_specs)

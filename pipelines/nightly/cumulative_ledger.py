@@ -36,6 +36,8 @@ ROUNDING = 1e-9  # sums of charges may miss the budget by less than this
 
 
 def cumulative_ledger(output: str, speaker_epsilon: float | None) -> dict[str, Any]:
+    """Counts, the spread of epsilon over speakers, and deltas, over all finished runs; no speaker is named. With the budget
+    `speaker_epsilon` also how many have used it up."""
     runs = finished_runs(output)
     spent = spent_by_speaker(spent_tables(runs))
     parts = {"replacement": state_tables(runs, "speakers"), "training": training_charges(runs)}
@@ -62,6 +64,7 @@ def cumulative_ledger(output: str, speaker_epsilon: float | None) -> dict[str, A
 
 
 def write_cumulative_ledger(output: str, speaker_epsilon: float | None) -> None:
+    """Count anew from all finished runs, and replace the file in the private folder of the output."""
     text = json.dumps(cumulative_ledger(output, speaker_epsilon), indent=2) + "\n"
     write_then_rename(OutputPlaces.of(output).cumulative_ledger, lambda file: file.write(text.encode()), private=True)
 

@@ -12,4 +12,5 @@ class SpansInMemory(SpanProcessor):
         self.taken: list[ReadableSpan] = []
 
     def on_end(self, span: ReadableSpan) -> None:
+        """OpenTelemetry calls this once for each span, when it is complete."""
         self.taken.append(span)

@@ -18,6 +18,7 @@ class RememberedOptions(PipelineOptions):
     their values, so that the first one serves."""
 
     def view_as(self, cls: Any) -> Any:
+        """The view that was made when this class was first asked for."""
         views = self.__dict__.setdefault("_views", {})
         if cls not in views:
             views[cls] = super().view_as(cls)
@@ -34,12 +35,15 @@ class GpuOptions(PipelineOptions):
 
 
 def gpu_hints(options: PipelineOptions) -> tuple[tuple[str, str], ...]:
+    """Beam's resource hints (name, value) from the GPU options; only those that were given."""
     gpu = options.view_as(GpuOptions)
     hints = {"accelerator": gpu.gpu_accelerator, "min_ram": gpu.gpu_min_ram}
     return tuple((name, value) for name, value in hints.items() if value)
 
 
 def beam_options(runner: str, workers: int, arguments: Sequence[str]) -> PipelineOptions:
+    """`arguments` are Beam's own flags, as typed. More than one worker means processes, on the direct runner only; on the
+    others `workers` changes nothing."""
     values: dict[str, Any] = yaml.safe_load(
         resources.files("sottovoce.runner_configs").joinpath(f"{runner}.yaml").read_text()
     )

@@ -27,6 +27,7 @@ from sottovoce.pipelines.sanitize.run import RunRequest, prepare, remember
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    """Exit code 0, or 1 with the error on stderr; flags that are not its own go to Beam."""
     parser = argparse.ArgumentParser(allow_abbrev=False)
     parser.add_argument("--input", required=True)
     parser.add_argument("--output", required=True)
@@ -45,6 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def launch(args: argparse.Namespace, beam_arguments: Sequence[str]) -> None:
+    """Submit the run, or with `nightly` the next night, and print what to do next. A run that is committed already is left
+    alone."""
     with tempfile.TemporaryDirectory() as scratch:
         config = local_copy(args.config, scratch) if args.config else None
         job_file = read_job(config, [assignment for assignment in args.set.split(";") if assignment])

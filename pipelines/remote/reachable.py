@@ -14,6 +14,7 @@ NEEDED = {"project": "P", "region": "europe-west4", "temp_location": "gs://BUCKE
 
 
 def check_runner(runner: str, options: Any) -> None:
+    """SettingsError where Dataflow lacks an option, RunError where the Flink cluster that it names does not answer."""
     own_job_server = options.view_as(PortableOptions).job_endpoint  # which knows its cluster
     if runner == "flink" and not own_job_server:
         _check_flink(options.view_as(FlinkRunnerOptions).flink_master)

@@ -40,6 +40,7 @@ class WorkerPool(beam_fn_api_pb2_grpc.BeamFnExternalWorkerPoolServicer):
         self._workers: dict[tuple[str, str], subprocess.Popen] = {}
 
     def StartWorker(self, request, context):
+        """Answers at once: with an error in words where no process could be started, else with nothing."""
         for other in list(self._workers.values()):
             other.poll()  # a worker whose TaskManager was killed ends by itself; this reaps it
         try:
@@ -51,10 +52,12 @@ class WorkerPool(beam_fn_api_pb2_grpc.BeamFnExternalWorkerPoolServicer):
         return beam_fn_api_pb2.StartWorkerResponse()
 
     def StopWorker(self, request, context):
+        """Answers when the worker has ended; one that this caller did not start is left alone."""
         self._stop((context.peer(), request.worker_id))  # unknown here: it ends by itself with its control connection
         return beam_fn_api_pb2.StopWorkerResponse()
 
     def close(self) -> None:
+        """Stop all workers, one after the other."""
         for key in list(self._workers):
             self._stop(key)
 
@@ -83,6 +86,7 @@ def _log(event: str, worker_id: str, pid: int) -> None:
 
 
 def main() -> None:
+    """Serve until SIGTERM or SIGINT, then stop every worker that was started here."""
     parser = argparse.ArgumentParser(
         prog="python -m sottovoce.pipelines.remote.worker_pool", description=__doc__.partition("\n")[0]
     )

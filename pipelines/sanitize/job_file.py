@@ -132,6 +132,7 @@ class JobFile:
 
     @property
     def forget(self) -> bool:
+        """Whether the run keeps the private index by which a person's records are found again."""
         return self.resolved["forget"]
 
 

@@ -14,6 +14,7 @@ RECORD_OVERHEAD_BYTES = 200  # ids, source and offsets that travel with a text
 
 
 def print_plan(job: Job, corpus: Corpus, runner: str) -> None:
+    """To stdout; with the direct runner, a warning where the shuffle would take over a fifth of this machine's memory."""
     total = sum(job.sinks.values())
     audio = "text only" if corpus.text_only else "with audio"
     print(f"input    {corpus.format}, {len(corpus.files)} file(s), about {corpus.records} records, {audio}")
@@ -36,6 +37,7 @@ def print_plan(job: Job, corpus: Corpus, runner: str) -> None:
 
 
 def estimated_shuffle_bytes(corpus: Corpus) -> int:
+    """What is grouped by dialogue: the text and a fixed amount for each record. Audio never crosses a shuffle."""
     return corpus.text_bytes + corpus.records * RECORD_OVERHEAD_BYTES
 
 

@@ -18,6 +18,7 @@ FILES = {
 
 
 def print_summary(folder: RunFolder, committed: dict[str, Any], what: str) -> None:
+    """`committed` is the record of the commit, `what` says how the run came to its end. No word of a record is printed."""
     counts = committed["counts"]
     print(f"run {folder.name} {what}")
     records, dialogues = _of(counts["read"], "record"), _of(counts["dialogues"], "dialogue")

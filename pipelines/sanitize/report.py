@@ -119,10 +119,12 @@ class RunSummary:
 
     @property
     def speaker_epsilon(self) -> float | None:
+        """The budget of a speaker over all nights and trainings, as the job sets it; None for no limit."""
         return (self.settings.get("nightly") or {}).get("speaker_epsilon")
 
     @property
     def spending(self) -> tuple[Spending, ...]:
+        """What each mechanism costs, as a share of that budget, or of the dearest one where there is none."""
         return spending(self.ledger, self.speaker_epsilon)
 
     @property

@@ -53,6 +53,7 @@ class ShownExample:
 
 
 def example_of(job: Job) -> ShownExample:
+    """The example, or why there is none; never an error, for the report is written after the run."""
     if releases_templates(job.rewrite):
         return ShownExample(missing="A single sentence leaves nothing in a release of what many speakers have said.")
     try:

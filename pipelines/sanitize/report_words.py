@@ -19,6 +19,7 @@ def as_moment(iso: str) -> str:
 
 
 def in_bytes(number: float) -> str:
+    """In decimal units: 1 kB is 1000 bytes."""
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if number >= size:
             return f"{number / size:.1f} {unit}"
@@ -26,6 +27,7 @@ def in_bytes(number: float) -> str:
 
 
 def in_time(seconds: float) -> str:
+    """In h, min, s or ms, the largest of which there is at least one."""
     if seconds >= 3600:
         return f"{seconds / 3600:.1f} h"
     if seconds >= 60:
@@ -34,6 +36,7 @@ def in_time(seconds: float) -> str:
 
 
 def in_epsilon(figure: float | str | None) -> str:
+    """Three digits; None is "not stated", and "inf", as JSON spells it, is "infinite"."""
     if figure is None:
         return "not stated"
     return "infinite" if math.isinf(float(figure)) else f"{float(figure):.3g}"

@@ -11,12 +11,14 @@ from sottovoce.models.runs.run_files import LocalFiles, RunFiles
 
 
 def open_committed(uri: str) -> CommittedRun:
+    """The run in a folder or under a URI, held to its seal where the private folder is there; RunError for a bad commit."""
     if "://" not in uri:
         return open_local(uri)
     return CommittedRun(uri, files_of(uri), files_of(RunPlaces.of(uri).output.private()))
 
 
 def files_of(uri: str) -> RunFiles:
+    """Plain files for a path, Beam's for whatever has `://` in it."""
     return BeamFiles(uri) if "://" in uri else LocalFiles(uri)
 
 

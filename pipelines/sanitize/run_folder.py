@@ -45,15 +45,18 @@ def run_id(secret: Secret, resolved_job: dict[str, Any], fingerprint: str, night
 
 
 def read_json(path: str) -> Any:
+    """From any filesystem that Beam reads; ValueError where the file is not JSON."""
     with FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED) as file:
         return json.loads(file.read())
 
 
 def write_json(path: str, value: Any, private: bool = True) -> None:
+    """Whole or not at all; private unless said otherwise, so that only its owner may read it."""
     write_then_rename(path, lambda file: file.write(json_bytes(value)), private)
 
 
 def json_bytes(value: Any) -> bytes:
+    """The very bytes that `write_json` writes, for whoever hashes or seals them."""
     return f"{json.dumps(value, indent=2)}\n".encode()
 
 
@@ -68,6 +71,7 @@ def write_commit(places: RunPlaces, record: dict[str, Any]) -> None:
 
 
 def files_below(uri: str) -> list[Any]:
+    """Beam's metadata (path, size) of every file at any depth."""
     return FileSystems.match([FileSystems.join(uri, "**")])[0].metadata_list
 
 
@@ -153,6 +157,7 @@ class RunFolder:
                 FileSystems.delete([item.path])
 
     def commit(self, record: dict[str, Any]) -> None:
+        """Clear away what is unfinished, then write the commit, with the hash of every file; from there on the run counts."""
         self._keep_tables([note for note in self.shard_notes() if note["sink"] in KEPT_TABLES])
         remove_tree(self.places.work())
         for root in (self.uri, self.places.private()):
@@ -180,16 +185,20 @@ class RunFolder:
         write_json(self.places.tables, {"tables": tables})
 
     def shard_notes(self) -> list[dict[str, Any]]:
+        """What the workers noted of each shard that they wrote (sink, path, rows, bytes, sha256), in the order of paths."""
         found = FileSystems.match([f"{self.places.shard_notes}/*.json"])[0].metadata_list
         return sorted((read_json(note.path) for note in found), key=lambda note: note["path"])
 
     def read_json(self, name: str) -> Any:
+        """A file of the folder that is handed on."""
         return read_json(self.path(name))
 
     def write_json(self, name: str, value: Any) -> None:
+        """A file of the folder that is handed on; others may read it."""
         write_json(self.path(name), value, private=False)
 
     def write_text(self, name: str, text: str) -> None:
+        """A UTF-8 file of the folder that is handed on, whole or not at all."""
         write_then_rename(self.path(name), lambda file: file.write(text.encode("utf-8")))
 
 

@@ -60,6 +60,7 @@ def passing_secret() -> Secret:
 
 
 def refer_to(given: str) -> SecretReference:
+    """Where the secret lies, not the secret: workers read it there. SettingsError for a variable named otherwise."""
     if given.startswith("env:"):
         name = given.removeprefix("env:")
         if not name.startswith(VARIABLES):

@@ -50,9 +50,11 @@ class Batches:
         self._task: asyncio.Task | None = None
 
     def start(self) -> None:
+        """Needs a running event loop; what was asked before waits until then."""
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def stop(self) -> None:
+        """Waits for the batch at work to end; whoever has no answer by then gets none."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -60,9 +62,12 @@ class Batches:
 
     @property
     def waiting(self) -> int:
+        """How many requests no batch has taken yet."""
         return len(self._waiting)
 
     async def ask(self, item: Any) -> Any:
+        """The answer of `work` to one item, or the exception that it ended with; Problem 429, with the seconds to wait, where
+        the queue is full."""
         if len(self._waiting) >= self._most_waiting:
             raise problems.full(self._seconds_each * len(self._waiting))
         asked = Asked(item, asyncio.get_running_loop().create_future())

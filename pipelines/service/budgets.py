@@ -54,6 +54,8 @@ class Edp(Closed):
 
 
 def add_budgets(routes: APIRouter, questions: Questions) -> None:
+    """Adds `/v1/budget/rr` and `/v1/budget/edp`."""
+
     @routes.post("/v1/budget/rr", responses=ERRORS)
     async def rr(request: Request, asked: Rr) -> dict[str, float | str | None]:
         """What randomised response costs: as `sottovoce budget rr --json`."""

@@ -34,6 +34,7 @@ OF_VOICE = ("wgender", "cross-gender", "distance", "proximity", "anon-pool", "sa
 
 
 def router(questions: Questions) -> APIRouter:
+    """One route, which tells speech from text by how the body begins."""
     routes = APIRouter()
 
     @routes.post("/vpc", responses=ANSWERS, response_class=Response, openapi_extra=BODY)
@@ -86,6 +87,7 @@ def read_parameters(query: str) -> dict[str, str]:
 
 
 def one_of(given: Mapping[str, str], name: str, allowed: Mapping[str, str], otherwise: str) -> str:
+    """What a parameter's value, or else `otherwise`, means in the table `allowed`; Problem 422 for any other."""
     value = given.get(name, otherwise)
     if value not in allowed:
         raise problems.invalid(name, f"{name}: one of {', '.join(allowed)}")

@@ -27,6 +27,7 @@ FORMATS = {"LINEAR16": "audio/x-wav", "MP3": "audio/mpeg"}
 
 
 def error_body(problem: problems.Problem) -> dict[str, Any]:
+    """ELG's form of a failure; a status or code that ELG has no word for becomes its nearest one."""
     code = problem.code if problem.code.startswith("elg.") else LARGE if problem.status == 413 else INVALID
     if problem.status >= 500:
         code = "elg.service.internalError"
@@ -58,6 +59,7 @@ class AudioAsked(ElgRequest):
 
 
 def router(questions: Questions) -> APIRouter:
+    """One route, which tells texts from audio by the content type of the request."""
     routes = APIRouter()
 
     @routes.post("/process", responses=ANSWERS, openapi_extra=BODY)

@@ -10,6 +10,7 @@ from sottovoce.pipelines.service import problems
 
 
 def error_body(problem: problems.Problem) -> dict[str, Any]:
+    """The JSON of a problem on our own routes, as `ErrorBody` describes it."""
     return {"error": {"code": problem.code, "allowed": problem.allowed}}
 
 

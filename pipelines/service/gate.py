@@ -95,7 +95,11 @@ class Admission:
         tokens = self._settings.tokens
         if tokens is None:
             # A page of somebody else, whose name was made to point here, would be let in by its visitor's browser.
-            if not is_loopback(headers.get("host", "").rpartition(":")[0].strip("[]") or headers.get("host", "")):
+            host = headers.get("host", "")
+            name = (
+                host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+            )  # [::1] has colons of its own
+            if not is_loopback(name):
                 raise problems.Problem(421, "host", "a service without tokens answers to localhost only")
             return ""
         scheme, _, token = headers.get("authorization", "").partition(" ")

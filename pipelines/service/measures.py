@@ -21,10 +21,12 @@ SPEECH = Counter("sottovoce_speech_seconds", "Seconds of speech that were answer
 
 
 def batch_taken(queue: str, size: int) -> None:
+    """A queue has taken `size` requests at once; named by the queue alone."""
     BATCH.labels(queue).observe(size)
 
 
 def exposition() -> bytes:
+    """All that was counted, in the text format of Prometheus; of several processes the counts together."""
     if SHARED_FOLDER not in os.environ:
         return generate_latest()
     registry = CollectorRegistry()

@@ -17,6 +17,7 @@ KINDS = {"html": "text/html; charset=utf-8", "css": "text/css; charset=utf-8", "
 
 
 def router(questions: Questions) -> APIRouter:
+    """A route for each file of the page, read once, at the start; `questions` is not used, the page asks the other routes."""
     routes = APIRouter(include_in_schema=False)
     folder = resources.files("sottovoce.pipelines.service").joinpath("page")
     for file in folder.iterdir():

@@ -27,6 +27,7 @@ NO_LANGUAGE = "No matching recognizers were found to serve the request."
 
 
 def error_body(problem: problems.Problem) -> dict[str, Any]:
+    """The words alone: Presidio's errors have no code."""
     return {"error": problem.allowed}
 
 
@@ -72,6 +73,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 
 
 def router(questions: Questions) -> APIRouter:
+    """Presidio's routes; which types and languages they know is asked of the detector once, at the start."""
     routes = APIRouter()
     found = questions.settings.specs["detect"].make().finds() or frozenset(NAMES)
     supported = sorted({NAMES.get(kind, kind) for kind in found})
@@ -129,6 +131,7 @@ def router(questions: Questions) -> APIRouter:
 
 
 def results(text: str, spans: tuple[Span, ...], asked: Analyze) -> list[dict[str, Any]]:
+    """The spans by Presidio's names, without those that the request's entities, threshold and allow list leave out."""
     rows = []
     for span in spans:
         name = NAMES.get(span.type, span.type)

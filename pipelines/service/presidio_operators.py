@@ -63,6 +63,7 @@ def apart(results: Sequence[Result]) -> list[Result]:
 
 
 def operate(old: str, entity_type: str, config: Mapping[str, Any], salt: bytes) -> str:
+    """What stands in place of `old`; 422 for an unknown operator or a wrong option. `salt` is for hashes that bring none."""
     name = config.get("type", "replace")
     if name == "replace":
         new = _of_type(config, "new_value", str, None) or f"<{entity_type}>"

@@ -23,14 +23,17 @@ class Problem(Exception):
 
 
 def too_large(limit: str) -> Problem:
+    """413: `limit` says in words how much is allowed."""
     return Problem(413, "too_large", limit)
 
 
 def invalid(code: str, allowed: str) -> Problem:
+    """422: a value that can be read and is not allowed; `code` names the option or the rule."""
     return Problem(422, code, allowed)
 
 
 def full(retry_after_s: float) -> Problem:
+    """429, with a Retry-After of whole seconds, rounded up and at least 1."""
     after = str(max(1, math.ceil(retry_after_s)))
     return Problem(429, "busy", f"a request every so often: try again in {after} s", {"Retry-After": after})
 

@@ -89,6 +89,7 @@ class _Quiet(logging.Formatter):
 
 
 def quiet_logs() -> None:
+    """One handler, to stderr, in place of all others: a line of the log never holds what a caller sent."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Quiet())
     root = logging.getLogger()

@@ -31,11 +31,13 @@ class Questions:
         self.queues: dict[str, Batches] = {}
 
     def draws(self, request: Request) -> RequestDraws:
+        """The key of all random choices for this request: fresh, or the same for all of one caller's X-Session."""
         return draws_for(self.settings.secret, request.scope[CALLER], request.headers.get(HEADER))
 
     async def text(
         self, request: Request, text: str, strategy: Spec | None = None, language: str | None = None
     ) -> TextAnswer:
+        """The answer for a single text; limits and options are those of `texts`."""
         (answer,) = await self.texts(request, [text], strategy, language)
         return answer
 
@@ -66,6 +68,7 @@ class Questions:
         return answer
 
     async def compute(self, request: Request, figures: Callable[[], Any]) -> Any:
+        """What `figures` gives, called from a queue of its own: a long calculation keeps no other caller waiting."""
         return await self._within(request, self.queues["budget"].ask(figures))
 
     async def _within(self, request: Request, asking: Awaitable[Any]) -> Any:
@@ -75,6 +78,7 @@ class Questions:
             raise problems.of_error(error, self.settings.audio.max_seconds) from None
 
     def check_length(self, text: str | bytes) -> None:
+        """413 beyond --max-characters; several texts are counted together."""
         most = self.settings.limits.characters
         if len(text) > most:
             raise problems.too_large(f"a text of at most {most} characters (--max-characters)")

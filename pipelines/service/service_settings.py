@@ -63,6 +63,7 @@ class ServiceSettings:
 
 
 def is_loopback(host: str) -> bool:
+    """Whether a host is this machine alone. No name is looked up: only `localhost` and addresses can be."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -197,4 +197,5 @@ def known_types(detector: Spec, types: Sequence[str] | None) -> tuple[str, ...] 
 
 
 def changed(spec: Spec, **options: Any) -> Spec:
+    """The same member with these options on top of its own, sorted by name, so that equal choices are equal specs."""
     return dataclasses.replace(spec, options=tuple(sorted({**dict(spec.options), **options}.items())))

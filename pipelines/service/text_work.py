@@ -98,12 +98,14 @@ def settled_language(text: str, said: str | None, specs: Iterable[Spec]) -> str:
 
 
 def detected(detector: Spec, utterances: Sequence[Utterance]) -> list[Utterance]:
+    """The utterances with their spans, found in one call of the shared detector; callers wait for its lock."""
     loaded = members.load(detector)
     with loaded.lock:
         return chain.detected(loaded.member, utterances)
 
 
 def utterance_of(text: str, draws: RequestDraws, language: str, **more: Any) -> Utterance:
+    """A text of a request as the record that the members take; `more` are further fields of it."""
     return Utterance(draws.name, draws.name, 0, text, NOWHERE, language=language, **more)
 
 
@@ -127,4 +129,5 @@ def plain(number: float) -> float | str:
 
 
 def entity(span: Span) -> dict[str, Any]:
+    """A span by the field names of the service's answers: begin, end, type, score, detector."""
     return dataclasses.asdict(span)

@@ -39,6 +39,7 @@ class Tokens:
 
 
 def read_tokens(path: str) -> Tokens:
+    """Skips empty lines and comments (#). SettingsError for an unreadable file, a wrong line, a name twice, or no token."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -123,6 +123,7 @@ class Protected(BaseModel):
 
 
 def router(questions: Questions) -> APIRouter:
+    """All routes below /v1/; with --text-only those for speech are missing."""
     routes = APIRouter()
     detector = questions.settings.specs["detect"]
     detects = detector.make().ledger()
@@ -207,6 +208,7 @@ def replace_spec(own: Spec, asked: Replace) -> Spec:
 
 
 def read_fields(form: dict[str, str | bytes]) -> dict[str, Any]:
+    """The form of the speech routes, checked: `audio` as bytes, `types` as a list; 422 for anything else."""
     known = ("audio", "text", "types", "gender", "language")
     if set(form) - set(known):
         raise problems.invalid("form", f"the fields {', '.join(known)}")
@@ -224,6 +226,7 @@ def read_fields(form: dict[str, str | bytes]) -> dict[str, Any]:
 
 
 def protected(answer: SpeechAnswer, left_open: list[str]) -> Protected:
+    """The answer of both speech routes; `left_open` says what their members may miss."""
     return Protected(
         audio=_encoded(answer.speech),
         rate_hz=answer.speech.rate_hz,
@@ -250,6 +253,7 @@ SPEECH_ANSWERS: dict[int | str, dict[str, Any]] = {
 
 
 def form_schema(*more: str) -> dict[str, Any]:
+    """The body of a speech route for /openapi.json, as the form is read by hand; `more` may name `gender`."""
     fields: dict[str, dict[str, Any]] = {
         "audio": {"type": "string", "format": "binary", "description": "WAV, FLAC, OGG, MP3 and others"},
         "text": {

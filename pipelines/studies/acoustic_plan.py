@@ -48,6 +48,7 @@ class AcousticPlan:
         return list({step.identity: step for step in found}.values())
 
     def do(self) -> None:
+        """Every step that is not kept yet, in order; after a kill it goes on with the first one missing."""
         for step in self.steps():
             if not self.study.kept.has(step):
                 self.study.kept.result(step)
@@ -61,6 +62,8 @@ class AcousticPlan:
 def plan(
     study: Study, voices: Sequence[str], weak: Sequence[str], share: float, mix: bool, table_1: bool
 ) -> AcousticPlan:
+    """`weak` voices are attacked and not learnt from; `share` of the originals is learnt from alone and, with `mix`, beside
+    each voice. Without encoders nothing is attacked."""
     sources = [SpeechSource(NOTHING), SpeechSource(ORIGINALS), *(SpeechSource(name, name) for name in voices)]
     sources += [SpeechSource(machine) for machine in machines_here()]
     if "flite" not in machines_here():

@@ -84,6 +84,7 @@ def frontier(found: Sequence[Taught], attacked: Mapping[str, Sequence[AttackResu
 
 
 def to_json(found: Sequence[Taught]) -> list[dict[str, Any]]:
+    """A row for each learner and source; the ratio to no adaptation is null for a learner that starts from nothing."""
     return [
         {
             "learner": one.learner,
@@ -98,6 +99,7 @@ def to_json(found: Sequence[Taught]) -> list[dict[str, Any]]:
 
 
 def table(found: Sequence[Taught]) -> str:
+    """Plain text, a line for each learner and source; error rates in %, ratios as factors, 95 % intervals."""
     widest = max(len(one.source) for one in found)
     head = f"{'learner':<8} {'trained on':<{widest}} {'slices':>6}  {'WER %':>5} {'95 %':>12}  "
     lines = [head + f"{'to originals':>20}  {'to not adapted':>20}"]
@@ -135,6 +137,7 @@ def table_1_sources(voice: str) -> tuple[list[SpeechSource], tuple[SpeechSource,
 
 
 def share_name(share: float) -> str:
+    """How tables and plans name a source that is some of the originals alone; `share` is from 0 to 1."""
     return f"{100 * share:g} % of the originals"
 
 

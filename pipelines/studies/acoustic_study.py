@@ -68,6 +68,7 @@ class Study:
     pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # digests of each voice's pools, by its name
 
     def aligned_step(self) -> KeptStep:
+        """The corpus with its word times, and with its sensitive words where they are to be masked."""
         align, detect = (self.job.specs[name] for name in ("align", "detect"))
         identity = identity_of("align", self._corpus, align, detect if self.masked else None)
         cost = ALIGN_COST * self._seconds(self.utterances)
@@ -158,6 +159,7 @@ class Study:
         }  # fmt: skip
 
     def attack(self, source: SpeechSource) -> list[AttackResult]:
+        """What each attacker reaches with each encoder on the speech of the source; does the steps that are not kept yet."""
         enrolled, tested = (self._heard(source, enrolment) for enrolment in (True, False))
         return attack_results(
             enrolled, tested, self._heard(SpeechSource(ORIGINALS), True), self.design, self._pool_of(source)
@@ -165,6 +167,7 @@ class Study:
 
     @cached_property
     def suspects(self) -> Suspects:
+        """Which utterances attackers enrol and which they are tested on: the same ones for all sources."""
         return choose_suspects(self.utterances, self.design)
 
     @cached_property

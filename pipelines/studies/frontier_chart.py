@@ -12,6 +12,7 @@ from typing import Any
 
 
 def draw(frontier: Mapping[str, Mapping[str, Any]], path: Path) -> None:
+    """Writes the chart to `path`, in the format of its suffix, from what `acoustic_results.frontier` gives."""
     from matplotlib import colormaps
     from matplotlib.figure import Figure
 

@@ -82,9 +82,11 @@ class KeptSteps:
         self._place = {step.identity: f"{number}/{len(steps)}" for number, step in enumerate(steps, 1)}
 
     def has(self, step: KeptStep) -> bool:
+        """Whether there is a result for this very identity; it is not read, so it may still turn out to be broken."""
         return self._path(step).exists()
 
     def result(self, step: KeptStep) -> Any:
+        """What is kept, or else what the work gives, kept first. RunError for a file that cannot be read."""
         if self.has(step):
             try:
                 return _OnlyResults(io.BytesIO(self._path(step).read_bytes())).load()

@@ -46,6 +46,7 @@ class BorderErrors:
     spoken: int = 0
 
     def summary(self) -> dict[str, Any]:
+        """For the report: refusals, median and 95th percentile of the error, share of borders within 50 ms of the truth."""
         values = np.abs(self.errors_s) * 1000
         return {
             "words": len(values) // 2,
@@ -107,6 +108,7 @@ def mismatches(
 
 
 def accepts(aligner: Aligner, speech: Speech, text: str) -> bool:
+    """Whether the aligner finds the text in the speech; a refusal is an answer here."""
     try:
         return bool(aligner.align(speech, text))
     except Refusal:

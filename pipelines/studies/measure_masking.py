@@ -55,6 +55,7 @@ class Coverage:
     refused: Share = NONE
 
     def summary(self) -> dict[str, Any]:
+        """For the report, by words that say what each figure is; shares with their counts, times in ms, losses in %."""
         return {
             "sensitive words covered whole": str(self.covered),
             "covered whole or refused by the listener": str(self.caught),

@@ -53,6 +53,7 @@ class MeasuredStrategy:
     ladder: tuple[tuple[str, float], ...] = ()  # of crowd; none: its default
 
     def make(self) -> Any:
+        """A member with these settings, before its `setup`. Not for `none`, which rewrites nothing."""
         if self.name == REPLACE:
             return Spec("replace", "full").make()
         options: dict[str, Any] = {"epsilon": self.epsilon}
@@ -86,6 +87,7 @@ class Rewritten:
 
 
 def rewrite(strategy: MeasuredStrategy, utterances: Sequence[Utterance], seed: int) -> Rewritten:
+    """What the strategy makes of the utterances; the same seed gives the same result."""
     if strategy.name == NONE:
         return Rewritten(list(utterances), 1.0, list(range(len(utterances))))
     secret = Secret(hashlib.sha256(f"rewrite {seed}".encode()).digest())
@@ -141,6 +143,7 @@ class MeasuredRewrite:
     public: int = 0  # sentences that the learner had besides
 
     def as_dict(self) -> dict[str, Any]:
+        """The row for rewrite.json."""
         return dataclasses.asdict(self)
 
 

@@ -45,6 +45,7 @@ def protected(chain: SpeechChain, loaded: Iterable[Spoken]) -> list[Spoken]:
 
 
 def cut_speech(chain: SpeechChain, spoken: Sequence[Spoken]) -> Iterator[TracedSlice]:
+    """Slices with the number and place that the linkage attack needs; a refused utterance keeps its number and has none."""
     for number, item in enumerate(spoken):
         try:
             slices = chain.cut(item)

@@ -53,9 +53,11 @@ class Variant:
 
     @property
     def shown(self) -> str:
+        """The strategy's name in tables, with how p is chosen where that is not one p for all values."""
         return self.strategy if self.p_mode == "uniform" else f"{self.strategy}, p by {self.p_mode}"
 
     def make(self, values: str) -> Any:
+        """A replacement member, before its `setup`; `values` says where surrogates come from, placeholders need none."""
         options: dict[str, Any] = {} if self.strategy in PLACEHOLDERS else {"values": values}
         if self.epsilon:
             options |= {"target_epsilon": self.epsilon, "p_mode": self.p_mode}
@@ -148,6 +150,7 @@ def _drawn(rows: list[Example], limit: int | None) -> list[Example]:
 
 
 def run_cell(study: UtilityStudy, variant: Variant, seeds: int, values: str, measure: Measure) -> Cell:
+    """Transforms, trains and tests once for each of `seeds` seeds; refused sentences are added up over them."""
     scores, refused, kept, entities, bits = [], 0, 0, 0, 0.0
     for seed in range(seeds):
         sentences, lost, same = transform(study, variant, seed, values)
@@ -196,6 +199,7 @@ def _counted(strategy: Any, study: UtilityStudy) -> dict[str, dict[str, float]]:
 
 
 def sentence_of(text: str, slots: Sequence[Slot], intent: str | None) -> Sentence:
+    """Words with BIO tags; a text without an intent has the intent ''."""
     words, tags = split_slots(text, [(slot.begin, slot.end, slot.name) for slot in slots])
     return Sentence(tuple(words), tuple(tags), intent or "")
 

@@ -128,6 +128,8 @@ def with_known(study: VoiceStudy, file: Path | None) -> VoiceStudy:
 
 
 def keep_known(rows: Sequence[VoiceRow], file: Path) -> None:
+    """Keeps what was measured on the original recordings, embeddings included, for `with_known` of a later study."""
+    file.touch(0o600)  # whose voices these are: for their keeper alone
     file.write_text(json.dumps({row.recording: row.before.to_json() for row in rows}))
 
 

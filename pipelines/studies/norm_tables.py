@@ -38,6 +38,8 @@ class NormStudy:
     seed: int = 1
 
     def settings(self, norm: str, depth: int, epsilon: float | None, signs: str, examples: int) -> TrainSettings:
+        """The training of one cell. `paper` gets the noise that the other norms need at this epsilon, as a fixed z0;
+        `signs` are the characters of the words, `examples` is how many there are to train on."""
         base = TrainSettings(
             task="am", model={"use": "conv", "norm": norm, "depth": depth, "width": self.width, "alphabet": signs, "whole": True},
             mode="per_example", target_epsilon=epsilon or 1.0, delta=self.delta, epochs=self.epochs, unit="example",
@@ -62,6 +64,7 @@ class NormCell:
 
 
 def cells(study: NormStudy, train: Sequence[Any], test: Sequence[Any]) -> Iterator[NormCell]:
+    """By epsilon, then depth, then norm; nothing is trained before the step of a cell is asked for its result."""
     task = task_of("am")
     signs = "".join(sorted({example.text for example in train}))
     for epsilon in study.epsilons:

@@ -66,6 +66,7 @@ class TrainingRow:
 
 
 def rows_of_study(study: TrainingStudy, dataset: str, path: Path, methods: Sequence[str]) -> Iterator[TrainingRow]:
+    """A row for each model and method on one data set; nothing is trained before its steps are asked for."""
     parts = split(path, study)
     for model in study.models:
         for method in methods:
@@ -73,6 +74,7 @@ def rows_of_study(study: TrainingStudy, dataset: str, path: Path, methods: Seque
 
 
 def split(path: Path, study: TrainingStudy) -> Parts:
+    """Quarters and test set, drawn by the study's seed. CorpusError for fewer than 80 examples to train on, or none to test."""
     task = task_of(study.settings.task)
     train, test = (read_data(task, str(path), name).examples for name in ("train", "test"))
     draw = np.random.default_rng(study.seed)
@@ -152,6 +154,7 @@ def measure(
 
 
 def result(row: TrainingRow, kept: KeptSteps) -> dict[str, Any]:
+    """The figures of one row: scores, attacks, exposure, epsilons. Does the trainings that are not kept yet."""
     target, shadow, *lira = (kept.result(step) for step in row.steps)
     sides = [one["features"][side] for one in (shadow, target) for side in ("in", "out")]
     attack = shadow_attack(*sides)

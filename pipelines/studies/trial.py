@@ -35,6 +35,7 @@ class Clock:
 
     @property
     def seconds_per_step(self) -> float:
+        """The mean over the steps that count; 0.0 before there is one."""
         return self._seconds / max(self._steps, 1)
 
     def epoch(self, epoch: int, scores: Mapping[str, float] | None) -> None:

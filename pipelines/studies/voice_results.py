@@ -31,6 +31,7 @@ class AttackResult:
     compared: float  # enrolled speakers among whom a rank is found
 
     def to_json(self) -> dict[str, Any]:
+        """The row for the results file: the EER as a share of 1, its 95 % interval as [low, high]."""
         return {
             "encoder": self.encoder,
             "attacker": self.attack.attacker,
@@ -55,6 +56,7 @@ def attack_results(rows: Sequence[VoiceRow], encoders: Sequence[str], design: De
 
 
 def recordings_of(rows: Sequence[VoiceRow], encoder: str) -> Recordings:
+    """By one encoder, before and after, in the order of the rows; pools only where speakers differ in them."""
     pool = np.array([row.pool for row in rows])
     return Recordings(
         np.array([row.speaker for row in rows]),
@@ -103,6 +105,7 @@ def _result(encoder: str, attack: Attack) -> AttackResult:
 
 
 def worst(results: Sequence[AttackResult], together: int) -> AttackResult | None:
+    """The result with the lowest EER, the worst for the speakers; None where none is of so many utterances together."""
     tried = [result for result in results if result.attack.together == together]
     return min(tried, key=lambda result: result.eer.value) if tried else None
 
@@ -147,6 +150,7 @@ def _rate(heard: Sequence[MeasuredSpeech], name: str) -> float:
 
 
 def table(results: Sequence[AttackResult]) -> str:
+    """Plain text, a line for each result; EER with its interval in %, ranks as shares of 1."""
     header = f"{'encoder':<10} {'attacker':<14} {'utt.':>4}  {'EER %':>6} {'95 %':>14}  {'Cllr_min':>8} {'D_sys':>6} "
     lines = [header + f"{'top-1':>6} {'top-5':>6} {'of':>5}  score"]
     for result in results:

@@ -82,6 +82,7 @@ class Curves:
         print(f"epoch {epoch} of {self._plan.settings.epochs}{exact}  z {z:.3g}", flush=True)
 
     def end(self, card: dict[str, Any], model: Path) -> None:
+        """The last lines, which may tell figures of the card alone; why nothing was learnt goes to a terminal only."""
         from sottovoce.pipelines.training.train_model import figure
 
         self._writer.close()

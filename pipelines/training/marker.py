@@ -49,6 +49,7 @@ class Marker:
     stale: str | None = None  # since when the run lacks records that the model was trained on
 
     def launcher(self) -> Launcher:
+        """As it was decided: made of what the marker holds, whatever the launch file says by now."""
         return read_spec("launch", self.launch).make()
 
 
@@ -66,6 +67,7 @@ def read_marker(folder: RunFolder) -> Marker | None:
 
 
 def write_marker(folder: RunFolder, marker: Marker) -> None:
+    """Overwrites the marker; a new one is for `create_marker`, which lets one start alone win."""
     write_json(folder.places.training_marker, asdict(marker))
 
 

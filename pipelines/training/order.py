@@ -45,6 +45,7 @@ def read_order(train_yaml: str, launch: str = "local") -> TrainingOrder:
 
 
 def read_launch(launch: str) -> Launch:
+    """From a YAML file or by name; a launcher that needs no settings has no file. SettingsError for anything else."""
     path = Path(launch)
     if path.suffix not in (".yaml", ".yml"):
         path = Path(str(resources.files("sottovoce.runner_configs") / "training" / f"{launch}.yaml"))

@@ -217,6 +217,8 @@ def charge_by_hand(data: str, settings: TrainSettings, plan: Plan, key: Secret) 
 
 
 def charge_run(data: str, settings: TrainSettings, epsilon: float, delta: float, key: Secret) -> None:
+    """Charges the people of the run that the data lie in; nothing where they lie in none, or it keeps no index. `epsilon`
+    and `delta` are for one unit; `key` is the one that the noise of this training is drawn from."""
     run = run_around(Path(data))
     if run is None:
         return

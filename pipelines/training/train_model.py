@@ -168,6 +168,7 @@ class _Book:
 
 
 def read_settings(path: str) -> TrainSettings:
+    """The settings file, checked; options that the model itself would refuse are refused here, before any work."""
     settings = build(TrainSettings, read_mapping(path, "--config"), "train")
     settings.member.make()
     return settings
@@ -205,4 +206,5 @@ def _write_json(path: Path, value: Any) -> None:
 
 
 def figure(epsilon: float | str) -> str:
+    """For people: four digits, or `infinite`, which a card writes as 'inf'."""
     return "infinite" if epsilon in ("inf", math.inf) else f"{float(epsilon):.4g}"

@@ -38,6 +38,7 @@ class TrainingPlaces:
 
     @property
     def model(self) -> Path:
+        """The folder of the model with its privacy card, to give away."""
         return self.out / "model"
 
     @property
@@ -46,6 +47,7 @@ class TrainingPlaces:
 
     @property
     def done(self) -> Path:
+        """Where it exists, the training is complete."""
         return self.private / "done.json"
 
     @contextlib.contextmanager
@@ -58,6 +60,7 @@ class TrainingPlaces:
             os.umask(self._usual)
 
     def make(self) -> None:
+        """Both folders, with what is above them; the private one for its owner alone, where the file system has modes."""
         with self.to_give_away():
             self.out.mkdir(parents=True, exist_ok=True)
         self.private.mkdir(parents=True, exist_ok=True)
@@ -67,6 +70,7 @@ class TrainingPlaces:
 
     @contextlib.contextmanager
     def to_give_away(self) -> Iterator[None]:
+        """Inside `opened`: what is made here can be read by whom the operator's own umask lets read."""
         os.umask(self._usual)
         try:
             yield

@@ -40,6 +40,7 @@ class InputSettings:
 
     @property
     def naming(self) -> Naming:
+        """Names of columns and where relative paths begin, absolute; SettingsError for a key that we do not have."""
         folder = self.audio_folder
         return Naming(self.columns, os.path.abspath(folder) if folder and "://" not in folder else folder)
 
@@ -67,6 +68,7 @@ class AudioSettings:
 
     @property
     def recogniser(self) -> Spec | None:
+        """The member that `transcribe` names; None where records without a transcript are refused."""
         return read_spec("relisten", self.transcribe) if self.transcribe else None
 
 
@@ -110,4 +112,5 @@ class Job:
 
     @property
     def run_uri(self) -> str:
+        """The folder of the run with what it releases; private state lies elsewhere."""
         return self.places.released()

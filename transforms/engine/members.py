@@ -31,6 +31,7 @@ _guard = threading.Lock()
 
 
 def load(spec: Spec) -> Loaded:
+    """The process's one copy for this spec, made and set up by whoever asks first; the others wait for it."""
     with _guard:
         name = repr(spec)
         if name not in _loaded:

@@ -24,6 +24,7 @@ _written_at: dict[str, float] = {}
 
 
 def note(directory: str | None, stage: str, received: int, failed: int) -> None:
+    """Adds to this process's counts, and writes them every WRITE_EVERY_S at most; without a directory it does nothing."""
     if directory is None:
         return
     with _guard:
@@ -35,6 +36,7 @@ def note(directory: str | None, stage: str, received: int, failed: int) -> None:
 
 
 def flush() -> None:
+    """Writes what `note` has held back: at the end of a worker."""
     with _guard:
         for directory in list(_counts):
             _write(directory)
@@ -52,6 +54,7 @@ def _write(directory: str) -> None:
 
 
 def read(directory: str) -> Counter[str]:
+    """Records received by each stage, and `failed`, added up over all processes."""
     total: Counter[str] = Counter()
     for path in Path(directory).glob("*.json"):
         total.update(json.loads(path.read_text()))
@@ -59,13 +62,16 @@ def read(directory: str) -> Counter[str]:
 
 
 def ask_to_stop(directory: str) -> None:
+    """Tells the workers by a file; each stops before its next batch."""
     (Path(directory) / STOP_FILE).touch()
 
 
 def stop_asked(directory: str) -> bool:
+    """Whether the driver has asked; once a run has failed, this tells --max-failures from other faults."""
     return os.path.exists(os.path.join(directory, STOP_FILE))
 
 
 def stop_if_asked(directory: str | None) -> None:
+    """RunError where the driver has asked to stop; never without a directory."""
     if directory is not None and stop_asked(directory):
         raise RunError("stopped: more records failed than --max-failures allows")

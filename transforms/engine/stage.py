@@ -104,6 +104,7 @@ class Stage(beam.PTransform):
         self._sides: tuple[Any, ...] = ()  # at most one side input, which the step takes by its method `use`
 
     def expand(self, batches: beam.PCollection) -> Outputs:
+        """What the step passed, its failures in batches, and a tally for each batch."""
         parts = batches | "Run" >> beam.ParDo(self._do, *self._sides).with_outputs(FAILURES, TALLY, main=PASSED)
         return Outputs(parts[PASSED], (parts[FAILURES],), (parts[TALLY],))
 

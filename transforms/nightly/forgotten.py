@@ -32,6 +32,7 @@ SPEAKER, DIALOGUE = "speaker", "dialogue"
 
 
 def marks_of(forgotten: Forgotten) -> pa.Table:
+    """The table that an erasure keeps: sorted keyed hashes, no name of anybody."""
     rows = [(SPEAKER, token) for token in sorted(forgotten.speakers)]
     rows += [(DIALOGUE, token) for token in sorted(forgotten.dialogues)]
     return pa.Table.from_pylist([dict(zip(MARKS.names, row, strict=True)) for row in rows], schema=MARKS)
@@ -57,6 +58,7 @@ class LeaveForgotten(beam.PTransform):
         self._job = job
 
     def expand(self, parts: tuple[beam.PCollection, ...]) -> Outputs:
+        """`parts`: batches of Utterances, then one or more PCollections of refusals, as reading gives them."""
         batches, *failures = parts
         do = _Leave(self._job.secret, self._job.forgotten)
         passed = batches | "Records" >> beam.ParDo(do).with_outputs(TALLY, main=PASSED)

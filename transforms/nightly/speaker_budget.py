@@ -56,6 +56,7 @@ class ChargeSpeakers(beam.PTransform):
         self._buckets = max(1, math.ceil(records / job.input.records_per_batch))
 
     def expand(self, batches: beam.PCollection) -> Outputs:
+        """A join by speaker finds who can afford what, one by dialogue decides; charges go to the state of the run."""
         job = self._job
         asked = batches | "Ask" >> beam.ParDo(_Ask(job))
         spent = batches.pipeline | "Spent" >> ReadState(job.spent)
@@ -201,6 +202,7 @@ class _Decide(_Pricing):
 
 
 def bucket_of(dialogue: str, buckets: int) -> int:
+    """From 0; `dialogue` is a keyed hash, so it falls into the same bucket on every runner, and buckets fill evenly."""
     return int(dialogue[:8], 16) % buckets
 
 

@@ -33,6 +33,7 @@ Key = tuple[str, ...]  # the first columns of a row; the first one, a token, say
 
 
 def dialogue_key(secret: Secret, utterance: Utterance) -> str:
+    """The keyed hash that later runs know the dialogue by, as long as they have the same secret."""
     return dialogue_token(secret, utterance.dialogue_id)
 
 
@@ -50,6 +51,7 @@ class WriteState(beam.PTransform):
         self._write = _WriteState(places, folder, name, schema)
 
     def expand(self, pairs: beam.PCollection) -> beam.PCollection:
+        """The paths of the tables; rows of one first column are all in the same one."""
         by_shard = pairs | "ByShard" >> beam.FlatMap(_by_shard, self._shards)
         return by_shard | "Shuffle" >> beam.GroupByKey() | "Write" >> beam.ParDo(self._write)
 
@@ -96,6 +98,7 @@ class ReadState(beam.PTransform):
         self._uris = list(uris)
 
     def expand(self, pipeline: beam.Pipeline) -> beam.PCollection:
+        """Tables are read on the workers, so that no state stands in the driver's memory."""
         return pipeline | beam.Create(self._uris) | beam.Reshuffle() | beam.FlatMap(_read_pairs)
 
 

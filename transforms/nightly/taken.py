@@ -37,6 +37,7 @@ class RememberTaken(beam.PTransform):
         self._job, self._shards = job, 1 + records // DIALOGUES_PER_TABLE
 
     def expand(self, batches: beam.PCollection) -> beam.PCollection:
+        """The paths of the tables, with the number of turns of each dialogue and speaker."""
         job = self._job
         pairs = batches | "Count" >> beam.Map(_count_turns, job.secret, job.forget)
         return pairs | WriteState(job.places, "dialogues", DIALOGUES, self._shards)
@@ -57,6 +58,7 @@ class SkipTaken(beam.PTransform):
         self._job, self._shards = job, 1 + records // DIALOGUES_PER_TABLE
 
     def expand(self, batches: beam.PCollection) -> Outputs:
+        """Has no failures: turns that are withheld are in the tally, and in the index where the run keeps one."""
         job = self._job
         found = batches | "ByDialogue" >> beam.FlatMap(_by_dialogue, job.secret)
         taken = batches.pipeline | "Taken" >> ReadState(job.taken)

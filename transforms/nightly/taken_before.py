@@ -30,6 +30,7 @@ class HoldBackTaken(beam.PTransform):
         self._job = job
 
     def expand(self, batches: beam.PCollection) -> Outputs:
+        """With `--force` (`take_again`) all batches go on, and are counted all the same."""
         job = self._job
         found = batches | "Keys" >> beam.FlatMap(_keys, job.secret)
         taken = batches.pipeline | "Taken" >> ReadState(job.taken)

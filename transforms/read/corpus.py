@@ -54,6 +54,7 @@ class Corpus:
 
 
 def open_file(uri: str) -> BinaryIO:
+    """The bytes as they are stored: Beam unpacks nothing by the suffix of a name."""
     return FileSystems.open(uri, compression_type=CompressionTypes.UNCOMPRESSED)
 
 
@@ -69,6 +70,7 @@ class OpenAudio:
 
 
 def make_reader(format_name: str, records_per_batch: int, naming: Naming = Naming()) -> Reader:
+    """CorpusError where columns are named for a format that has no names of its own."""
     options: list[tuple[str, Any]] = [("records_per_batch", records_per_batch)]
     if "naming" in option_names("corpus", format_name):
         options.append(("naming", naming))
@@ -168,9 +170,11 @@ class Reading(beam.DoFn):
         self._failed = Metrics.counter("sottovoce", f"{STAGE}_failed")
 
     def teardown(self) -> None:
+        """The last counts of this worker, which progress may have held back."""
         progress.flush()
 
     def report(self, refused: Sequence[Refused], passed: int, began: float) -> Iterator[beam.pvalue.TaggedOutput]:
+        """Failures and a tally of what was read since `began` (of `time.perf_counter`); nothing where nothing was read."""
         seconds = time.perf_counter() - began  # before anything is passed on: what follows is not reading
         received = len(refused) + passed
         if not received:

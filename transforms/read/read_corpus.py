@@ -31,6 +31,7 @@ class ReadCorpus(beam.PTransform):
         self._reader = make_reader(corpus.format, job.input.records_per_batch, job.input.naming)
 
     def expand(self, pipeline: beam.Pipeline) -> Outputs:
+        """`passed` are batches of Utterances; failures and tallies are those of scanning, then of parsing."""
         scanned = (
             pipeline
             | "Files" >> beam.Create([(file.uri, file) for file in self._corpus.files])

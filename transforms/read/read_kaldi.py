@@ -38,6 +38,7 @@ class ReadTables(beam.PTransform):
         self._large_buckets = max(1, math.ceil(corpus.records / ROWS_AT_ONCE))
 
     def expand(self, chunks: beam.PCollection) -> Outputs:
+        """Three joins: rows by recording, by speaker, then all by utterance; failures are of rows and of utterances."""
         tables = frozenset(file.name for file in self._corpus.files)
         parse = _ParseRows(self._reader, self._job, tables, self._buckets, self._large_buckets)
         rows = chunks | "Parse" >> beam.ParDo(parse).with_outputs(

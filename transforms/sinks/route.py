@@ -18,6 +18,7 @@ from sottovoce.transforms.engine.stage import TALLY, is_invented
 
 
 def choose_sink(secret: Secret, dialogue_id: str, weights: Mapping[str, float]) -> str:
+    """The weights need not add up to 1, but one must be above 0; a sink of weight 0 is never chosen."""
     at = secret.uniform("route", dialogue_id) * sum(weights.values())
     for sink, weight in weights.items():
         at -= weight
@@ -34,6 +35,7 @@ class RouteDialogues(beam.PTransform):
         self._weights, self._secret = dict(weights), secret
 
     def expand(self, batches: beam.PCollection) -> dict[str, beam.PCollection]:
+        """By the name of the sink, and by TALLY; all turns of a dialogue go the same way."""
         return batches | beam.ParDo(_Route(self._weights, self._secret)).with_outputs(*self._weights, TALLY)
 
 

@@ -56,6 +56,7 @@ class ReplacedText(Sink):
         raise NotImplementedError("a sink of text makes its own rows")
 
     def expand(self, batches: beam.PCollection) -> Outputs:
+        """Batches of Rows, with the failures and tallies of the replacement; of a crowd release there are none."""
         job = self._job
         if releases_templates(job.rewrite):  # what comes in is released already, and belongs to nobody
             replaced = Outputs(batches, (), ())

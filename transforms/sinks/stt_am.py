@@ -37,6 +37,7 @@ class SpeechSink(Sink):
     )
 
     def expand(self, batches: beam.PCollection) -> Outputs:
+        """All stages of speech in small parts, then slices set aside and copies dropped; rows hold references to audio."""
         job = self._job
         failures: list[Any] = []
         tallies: list[Any] = []

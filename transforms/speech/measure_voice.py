@@ -44,6 +44,7 @@ class Measures:
 
 
 def key_of(utterance: Utterance) -> str:
+    """Tells an utterance from all others of a corpus; its id alone may come again in another dialogue."""
     return f"{utterance.dialogue_id}\0{utterance.id}"
 
 

@@ -47,6 +47,7 @@ class SetSlicesAside(beam.DoFn):
         self._uri, self._size = "", 0
 
     def process(self, batch: Sequence[Sliced]) -> Iterator[tuple[str, bytes]]:
+        """Appends the audio of all slices to the segment, then passes on the rows of each utterance as one pack."""
         for sliced in batch:
             rows = [
                 to_row(sliced.origin, sliced.source, piece, part, audio=self._append(piece.audio))
@@ -55,6 +56,7 @@ class SetSlicesAside(beam.DoFn):
             yield sliced.origin, pack(rows)
 
     def finish_bundle(self) -> None:
+        """Closes the segment; what comes next begins a new one."""
         if self._file is not None:
             self._file.close()
         self._file = None

@@ -67,6 +67,7 @@ class _Utterances(_Transcribe):
 
 
 def ledger(recogniser: Spec) -> LedgerEntry:
+    """What the report says of transcripts that a recogniser wrote, and of names that it may have misheard."""
     return LedgerEntry(
         stage="transcribe",
         mechanism=recogniser.name,

@@ -39,6 +39,7 @@ Weighed = tuple[Pair, float]
 
 
 def releases_templates(rewriter: Spec) -> bool:
+    """Whether the member releases what a crowd said, in place of each utterance rewritten by itself."""
     return isinstance(rewriter.make(), ReleasesTemplates)
 
 
@@ -52,6 +53,7 @@ class ReleaseCrowd(beam.PTransform):
         self._job, self._shards = job, 1 + corpus_bytes // BYTES_PER_SHARD
 
     def expand(self, routed: Mapping[str, beam.PCollection]) -> dict[str, Outputs]:
+        """Count after count, each knowing what those before it released; failures and tallies are of taking templates."""
         job, crowd = self._job, self._job.rewrite.make()
         taken = {sink: routed[sink] | f"Templates {sink}" >> TakeTemplates(job, sink) for sink in job.sinks}
         own = (

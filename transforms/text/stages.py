@@ -47,6 +47,7 @@ class KnowLanguage(Stage):
 
 
 def language_stage(sink: str) -> str:
+    """The name that the refusals of language on the way to this sink are counted under."""
     return f"language, {sink}"
 
 
@@ -96,6 +97,7 @@ class IndexLabelledSlots(beam.PTransform):
         self._job, self._shards = job, 1 + records // DIALOGUES_PER_TABLE
 
     def expand(self, detected: beam.PCollection) -> beam.PCollection:
+        """The paths of the tables: counts by dialogue, speaker and type."""
         job = self._job
         counts = detected | "Count" >> beam.FlatMap(_slots_by_owner, job.slots, job.secret)
         return counts | WriteState(job.places, SLOTS, SLOT_COUNTS, self._shards, INDEX)

@@ -46,6 +46,7 @@ class CountValues(beam.PTransform):
         self._job, self._settings = job, settings
 
     def expand(self, batches: beam.PCollection) -> beam.PCollection:
+        """A PCollection of one element: the lists of the run, those of an earlier execution where it has kept some."""
         job, settings = self._job, self._settings
         contributions = batches | "Values" >> beam.ParDo(_Contributions(job.replace, job.secret))
         listed: frozenset[Pair] = frozenset()
@@ -99,16 +100,20 @@ class BoundContributions(beam.CombineFn):
         self._limit = limit
 
     def create_accumulator(self) -> list[Contribution]:
+        """Empty; one speaker may have several, until they are merged."""
         return []
 
     def add_input(self, accumulator: list[Contribution], contribution: Contribution) -> list[Contribution]:
+        """Cut back only above four times the limit, so that not every value is sorted in."""
         accumulator.append(contribution)
         return smallest(accumulator, self._limit) if len(accumulator) > 4 * self._limit else accumulator
 
     def merge_accumulators(self, accumulators: Iterable[list[Contribution]]) -> list[Contribution]:
+        """The choice is by keyed hash, so the order of merging does not matter."""
         return smallest((item for accumulator in accumulators for item in accumulator), self._limit)
 
     def extract_output(self, accumulator: list[Contribution]) -> list[Contribution]:
+        """Sorted by keyed hash, each once, at most `limit`."""
         return smallest(accumulator, self._limit)
 
 

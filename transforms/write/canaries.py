@@ -17,6 +17,7 @@ from sottovoce.transforms.write.shards import write_parquet
 
 
 def of_the_corpus(batch: list[Any]) -> bool:
+    """False for canaries, which are planted to measure a run and belong to nobody: they are neither charged nor counted."""
     return not is_invented(batch)
 
 
@@ -32,6 +33,7 @@ class SetCanariesApart(beam.PTransform):
         self._write = _WriteCanaries(places.canaries(sink), record_type, assemble)
 
     def expand(self, rows: beam.PCollection) -> beam.PCollection:
+        """The batches of the corpus; those of canaries end in the work folder."""
         rows | "Canaries" >> beam.Filter(_is_canary) | "WriteCanaries" >> beam.ParDo(self._write)
         return rows | "OfTheCorpus" >> beam.Filter(lambda rows: not _is_canary(rows))
 

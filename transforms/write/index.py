@@ -35,6 +35,7 @@ LINES_PER_GROUP = 4096
 
 
 def index_of(rows: Sequence[Row]) -> pa.Table:
+    """A line for each part of each row; those that belong to nobody have none."""
     lines = [
         {**part._asdict(), "id": row.columns["id"], "place": place}
         for row in rows
@@ -45,6 +46,7 @@ def index_of(rows: Sequence[Row]) -> pa.Table:
 
 
 def sorted_index(lines: pa.Table) -> pa.Table:
+    """By speaker, record, place: whoever looks for a few people can skip most groups of lines."""
     return lines.sort_by([("speaker", "ascending"), ("id", "ascending"), ("place", "ascending")]).combine_chunks()
 
 
@@ -80,4 +82,5 @@ def is_of(lines: pa.Table, forgotten: Forgotten) -> pa.ChunkedArray:
 
 
 def part_of_line(line: dict[str, Any]) -> Part:
+    """The part that a line was made of, without its turn, which is not kept."""
     return Part(**{name: line[name] for name in Part._fields if name in line})

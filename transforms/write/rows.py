@@ -52,6 +52,7 @@ class Row:
 
 
 def origin_of(secret: Secret, utterance: Utterance) -> str:
+    """The keyed hash of an utterance: the same for its copies, and told to nobody who has not the secret."""
     return secret.token("origin", utterance.dialogue_id, utterance.id)
 
 
@@ -83,6 +84,7 @@ def pack(rows: Sequence[Row]) -> bytes:
 
 
 def unpack(packed: Iterable[bytes]) -> list[Row]:
+    """The rows of all packs, in their order: the way back from `pack`."""
     return [
         Row(origin, Source(file, line), columns, tuple(Part(*part) for part in parts))
         for rows in packed

@@ -58,6 +58,7 @@ class WriteShards(beam.PTransform):
         self._write = _WriteShard(places, sink, record_type, shards, secret, assemble, index)
 
     def expand(self, batches: beam.PCollection) -> Outputs:
+        """`passed` are the paths of the finished shards; failures are further copies of a record."""
         parts = (
             batches
             | "ByShard" >> beam.FlatMap(_by_shard, self._shards)

@@ -46,8 +46,9 @@ def _shape_of(keys: tuple[str, ...]) -> Rows | None:
 
 
 def all_keys() -> frozenset[str]:
-    """Every key by which a shape is known."""
-    return frozenset(name for _, wanted in TABLE.values() for names in wanted for name in names.split("|"))
+    """Every key by which a shape is known, and the one that its recordings stand under."""
+    known = {name for _, wanted in TABLE.values() for names in wanted for name in names.split("|")}
+    return frozenset({*known, RECORDINGS})
 
 
 def utterances(

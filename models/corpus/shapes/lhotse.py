@@ -14,6 +14,7 @@ _CUT = frozenset({"supervisions", "recording"})
 
 
 def rows(row: Mapping[str, Any], name: str | None) -> Iterator[Mapping[str, Any]]:
+    """One record for each supervision, its offset in seconds of the recording. AudioPathMalformed where no file is named."""
     if not row.keys() >= _CUT:
         yield _said(row) | {"dialogue_id": row["recording_id"]}
         return

@@ -12,6 +12,7 @@ from sottovoce.models.corpus.reasons import TurnsMalformed
 
 
 def rows(row: Mapping[str, Any], name: str | None) -> Iterator[Mapping[str, Any]]:
+    """One record for each turn, the user's first; `name` is the dialogue's. TurnsMalformed without it or without a log."""
     if name is None or not isinstance(row["log"], list) or not all(isinstance(turn, Mapping) for turn in row["log"]):
         raise TurnsMalformed
     for number, turn in enumerate(row["log"]):

@@ -9,6 +9,7 @@ from sottovoce.models.corpus.reasons import TurnsMalformed
 
 
 def rows(row: Mapping[str, Any], name: str | None) -> Iterator[Mapping[str, Any]]:
+    """One record for each turn, with the first intent that is active in it. TurnsMalformed where a turn is no mapping."""
     if not isinstance(row["turns"], list) or not all(isinstance(turn, Mapping) for turn in row["turns"]):
         raise TurnsMalformed
     for number, turn in enumerate(row["turns"]):

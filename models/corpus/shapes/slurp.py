@@ -16,6 +16,7 @@ _slot = re.compile(r"\[\s*([^\[\]:]+?)\s*:\s*([^\[\]]+?)\s*\]")
 
 
 def rows(row: Mapping[str, Any], name: str | None) -> Iterator[Mapping[str, Any]]:
+    """One record: the sentence without brackets, its recordings beside it. SlotsMalformed for a bracket that is no slot."""
     text, slots = _read(row["sentence_annotation"])
     sentence = {"dialogue_id": f"slurp {row['slurp_id']}", "text": text, "slots": slots, "intent": row.get("intent")}
     recordings = row.get(RECORDINGS)

@@ -9,6 +9,7 @@ from sottovoce.models.corpus.reasons import SlotsMalformed
 
 
 def rows(row: Mapping[str, Any], name: str | None) -> Iterator[Mapping[str, Any]]:
+    """One record for the sentence, its pieces joined; `name` is the intent. SlotsMalformed where a piece has no text."""
     if "text" in row:  # a record of another kind that has a key of this name
         yield row
         return

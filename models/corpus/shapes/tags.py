@@ -12,6 +12,7 @@ _WORDS, _TAGS = ("tokens", "words"), ("tags", "ner_tags", "slot_tags", "bio_tags
 
 
 def rows(row: Mapping[str, Any], name: str | None) -> Iterator[Mapping[str, Any]]:
+    """One record: words joined by blanks, tags made into slots. TagsMalformed unless there is one tag for each word."""
     if "text" in row and "slots" in row:
         yield row
         return

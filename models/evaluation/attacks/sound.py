@@ -26,6 +26,7 @@ class SoundPrint:
 
 
 def sound_print(speech: Speech) -> SoundPrint:
+    """Measured at one rate for all slices; levels are natural logarithms, and the edges begin and end where the slice is loud."""
     bands = log_bands(resample(speech, RATE_HZ).samples)
     loud = bands.mean(axis=1)
     voiced = bands[loud >= np.median(loud)]

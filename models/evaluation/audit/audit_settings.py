@@ -57,4 +57,5 @@ class AuditSettings:
         )
 
     def allowed(self, attack: str) -> float:
+        """The highest risk, from 0 to 1, that an attack may reach: the job's own limit, else the attack's default."""
         return self.max_risk.get(attack, resolve(TABLE[attack]).max_risk)

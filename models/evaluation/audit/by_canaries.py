@@ -126,6 +126,7 @@ class CanariesJoined(OfCanaries):
 def enough(
     hits: Sequence[float], control: Sequence[float], people: Sequence[str], more: dict[str, float] | None = None
 ) -> Outcome:
+    """Trials of one entry a guess, unless they are about fewer than MIN_PEOPLE canaries: then NotMeasurable."""
     count = len(set(people))
     if count < MIN_PEOPLE:
         return NotMeasurable(

@@ -59,6 +59,7 @@ def gain(trials: Trials) -> float:
 
 
 def enough_voices(material: Material) -> dict[str, Recordings] | Missing:
+    """Recordings by encoder; or why they prove nothing: too few people, or no encoder that tells the originals apart."""
     if isinstance(material.voices, NotMeasurable | NotApplicable):
         return material.voices
     people = min(_people(recordings) for recordings in material.voices.values())

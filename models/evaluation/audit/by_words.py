@@ -84,6 +84,7 @@ class SpeakersAcrossSinks(_ByWords):
 
 
 def by_sink(material: Material, within: Any) -> dict[str, Outcome]:
+    """What `within` finds among the texts of each sink; a sink of the run with no text in the sample is NotMeasurable."""
     if isinstance(material.texts, NotMeasurable | NotApplicable):
         return {"all sinks": material.texts}
     sinks = dict.fromkeys((*material.sinks, *(text.sink for text in material.texts)))

@@ -34,4 +34,5 @@ class CtcNetwork(nn.Module):
 
 
 def frames_out(frames: int) -> int:
+    """How many frames of labels come out for so many frames of bands: a third of them, rounded up."""
     return (frames - 1) // STRIDE + 1

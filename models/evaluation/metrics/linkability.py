@@ -29,6 +29,7 @@ class Linkability:
 
     @property
     def chance(self) -> float:
+        """The mean D_sys over shuffled labels, without its interval."""
         return self.chance_alone.value
 
 

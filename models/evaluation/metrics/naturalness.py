@@ -22,6 +22,7 @@ CALIBRATION = (-0.06766283, 1.11546468, 0.04602535)  # of the overall score, as 
 
 
 def naturalness(speech: Speech) -> dict[str, float]:
+    """{DNSMOS, PLCMOS}: score from 1 to 5, higher is better; samples beyond [-1, 1] are clipped first."""
     samples = np.clip(resample(speech, RATE_HZ).samples, -1, 1).astype(np.float32)
     sessions = _sessions()
     return {"DNSMOS": _dnsmos(sessions["dnsmos"], samples), "PLCMOS": float(sessions["plcmos"](samples)["plcmos"])}

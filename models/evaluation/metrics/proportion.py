@@ -17,6 +17,7 @@ class Share:
 
     @property
     def value(self) -> float:
+        """From 0 to 1; NaN of a total of 0."""
         return self.count / self.total if self.total else math.nan
 
     def interval(self) -> tuple[float, float]:

@@ -93,6 +93,7 @@ class IntentReader:
 
     @torch.no_grad()
     def measure(self, sentences: Sequence[Sentence]) -> Score:
+        """How well its best guesses fit the labels; a word that was not in the training data is read as unknown."""
         self._network.eval()
         answers: list[tuple[str, list[str]]] = []
         for begin in range(0, len(sentences), 256):

@@ -66,18 +66,22 @@ class Cell:
 
     @property
     def accuracy(self) -> Spread:
+        """Share of sentences whose intent is right, over seeds."""
         return spread([score.intent_accuracy for score in self.scores])
 
     @property
     def macro_accuracy(self) -> Spread:
+        """Intent accuracy with every intent weighed alike, however rare, over seeds."""
         return spread([score.macro_accuracy for score in self.scores])
 
     @property
     def slot_f1(self) -> Spread | None:
+        """F1 of slots over the seeds that have one; None where no seed has."""
         known = [score.slot_f1 for score in self.scores if score.slot_f1 is not None]
         return spread(known) if known else None
 
     def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON: means and deviations for readers, every single score for `from_dict`."""
         accuracy, f1 = self.accuracy, self.slot_f1
         return {
             "corpus": self.corpus,
@@ -122,6 +126,7 @@ def against(cell: Cell, plain: Cell, measure: str = "intent_accuracy") -> tuple[
 
 
 def spread(values: Sequence[float]) -> Spread:
+    """The deviation of a single value is 0; StatisticsError where there is none."""
     return Spread(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0)
 
 

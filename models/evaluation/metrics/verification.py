@@ -29,6 +29,7 @@ class Verification:
 
 
 def verification(mated: Scores, non_mated: Scores) -> Verification:
+    """All three figures of two samples of scores. SettingsError where one is empty or a score is not finite."""
     scores = _Counted.of(mated, non_mated)
     return scores.figures(scores.linked, scores.other)
 
@@ -48,6 +49,7 @@ def estimates(mated: Scores, non_mated: Scores, repeats: int = 200, seed: int = 
 
 
 def eer(mated: Scores, non_mated: Scores) -> float:
+    """The equal error rate alone, as a share: 0 tells all, 0.5 is a coin toss."""
     return verification(mated, non_mated).eer
 
 

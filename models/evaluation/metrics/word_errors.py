@@ -32,11 +32,13 @@ class WordErrors:
 
 
 def word_errors(said: str, heard: str, language: str | None = "en") -> WordErrors:
+    """Fewest words to insert, drop or change in what was said to get what was heard, and how many words were said."""
     reference = tokens(said, language)
     return WordErrors(edit_distance(reference, tokens(heard, language)), len(reference))
 
 
 def tokens(text: str, language: str | None = "en") -> list[str]:
+    """The words that are compared: lower case, one digit a word. `language` may have a region ("en-GB"); None is English."""
     text = text.lower().replace("’", "'").replace("-", " ")
     code = (language or "en")[:2]
     if code in NUMBERS_READ:

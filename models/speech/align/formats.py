@@ -21,6 +21,7 @@ def ctm_lines(name: str, text: str, words: Sequence[Word]) -> list[str]:
 
 
 def json_line(name: str, text: str, words: Sequence[Word]) -> str:
+    """One recording, without the line's end: offsets in characters of `text`, times in seconds, phones as [label, begin, end]."""
     return json.dumps(
         {
             "id": name,

@@ -35,6 +35,7 @@ def number_forms(written: str) -> list[Form]:
 
 
 def ordinal_forms(value: int) -> list[Form]:
+    """Forms of 5 as "fifth" and "the fifth"."""
     forms = []
     for form in _cardinal_forms(value):
         last = form[-1][0]
@@ -44,6 +45,7 @@ def ordinal_forms(value: int) -> list[Form]:
 
 
 def money_forms(written: str) -> list[Form]:
+    """Forms of "$3.50", the sign in front: "three dollars fifty", "three fifty", "three dollars and fifty cents"."""
     many, one, cents = COINS[written[0]]
     whole, _, fraction = written[1:].replace(",", "").partition(".")
     forms = []
@@ -57,6 +59,7 @@ def money_forms(written: str) -> list[Form]:
 
 
 def time_forms(written: str) -> list[Form]:
+    """Forms of "19:05": "nineteen oh five", "seven zero five"; of a full hour also with "o'clock" or "hundred"."""
     hour, minute = (int(part) for part in written.split(":"))
     hours = _cardinal_forms(hour)
     if hour > 12:

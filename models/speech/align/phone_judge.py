@@ -23,6 +23,7 @@ class Judge:
             self._weights = {name: file[name].astype(np.float32) for name in file.files}
 
     def ratios(self, pcm: bytes) -> np.ndarray:
+        """The scores, none below LEAST_LIKELY: one frame that fits nowhere must not outweigh all others."""
         return np.maximum(self.scores(pcm), LEAST_LIKELY)
 
     def scores(self, pcm: bytes) -> np.ndarray:

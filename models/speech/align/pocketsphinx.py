@@ -49,10 +49,12 @@ class Segment:
 
     @property
     def total(self) -> float:
+        """How all of its frames together fit, in nats."""
         return self.ratio * (self.end - self.begin)
 
     @property
     def is_pause(self) -> bool:
+        """Whether the decoder heard silence or noise there, and no word."""
         return self.name.startswith(FILLERS)
 
 

@@ -111,6 +111,7 @@ def plain(word: str) -> str:
 
 
 def spelled(letters: str) -> Form:
+    """ "ab" -> "a." and "b.", a slot for each letter."""
     return tuple((f"{letter}.",) for letter in letters)
 
 
@@ -176,6 +177,7 @@ class Grammar:
     piece_of: dict[tuple[int, int], int]  # (from state, to state) -> index of the piece
 
     def accepts(self, words: Sequence[str]) -> bool:
+        """Whether the words, in this order, are one way to say the whole text."""
         return self._path(words) is not None
 
     def owners(self, words: Sequence[str]) -> list[int]:

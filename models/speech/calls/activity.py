@@ -31,6 +31,7 @@ class Stretch:
 
     @property
     def duration_s(self) -> float:
+        """Its length in seconds."""
         return self.end_s - self.begin_s
 
 

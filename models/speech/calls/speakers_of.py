@@ -17,6 +17,7 @@ LEAST_S, LEAST_HALF_S = 1.0, 1.5  # shorter speech tells little of who speaks
 
 
 def speakers_of(encoder: SpeakerEncoder, stretches: Sequence[Speech], speakers: int) -> list[int | None]:
+    """The speaker of each stretch, numbered as they first speak. None for all where too few stretches are long enough."""
     from sklearn.cluster import AgglomerativeClustering
 
     long = [index for index, speech in enumerate(stretches) if speech.duration_s >= LEAST_S]

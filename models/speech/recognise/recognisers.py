@@ -143,6 +143,7 @@ def _pronouncer() -> Pronouncer:
 
 
 def recogniser_ledger(mechanism: str, tolerance: float) -> LedgerEntry:
+    """What every recogniser that writes down what it hears says of itself; only name and tolerance differ."""
     return LedgerEntry(
         stage="relisten",
         mechanism=mechanism,

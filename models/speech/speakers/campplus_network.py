@@ -56,6 +56,7 @@ class FrontEnd(nn.Module):
 
 
 def normalised(channels: int, affine: bool = True, relu: bool = True) -> nn.Sequential:
+    """Batch normalisation and, unless it is not wanted, a ReLU: the pair that stands before or after each layer."""
     layers = nn.Sequential()
     layers.add_module("batchnorm", nn.BatchNorm1d(channels, affine=affine))
     if relu:

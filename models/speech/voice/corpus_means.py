@@ -62,6 +62,7 @@ class CorpusMeans:
         np.savez(folder / FILE, mean=self.mean.astype(np.float32), epsilon=self.epsilon, delta=self.delta)
 
     def moved(self, network: PhoneNetwork) -> PhoneNetwork:
+        """A copy that says each phone as the corpus does: length, loudness, voicing and spectrum are moved, pitch is not."""
         spoken = self.mean.copy()
         spoken[0] = 0
         prosody = np.stack([spoken[:, LOUDNESS], np.zeros(len(spoken)), spoken[:, VOICED]], axis=1)[:, None]

@@ -32,6 +32,7 @@ def log_f0(pitch: np.ndarray) -> np.ndarray:
 
 
 def pitch_of(log_hz: np.ndarray) -> np.ndarray:
+    """The vocoder's pitch from the natural logarithm of Hz: what `log_f0` undoes."""
     return (log_hz - np.log(LOWEST_F0_HZ)) / np.log(2) - 1.5
 
 

@@ -98,9 +98,11 @@ class Layers:
         }
 
     def linear(self, name: str, x: np.ndarray) -> np.ndarray:
+        """[frames, out] of the layer `name`, before any activation."""
         return x @ self.weight[name] + self.bias[name]
 
     def dense(self, name: str, x: np.ndarray) -> np.ndarray:
+        """[frames, out] between -1 and 1: a fully connected layer with tanh."""
         return np.tanh(self.linear(name, x))
 
     def recurrent(self, name: str, x: np.ndarray) -> np.ndarray:
@@ -117,4 +119,5 @@ class Layers:
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
+    """1 / (1 + exp(-x)) in single precision, by way of tanh: no x overflows."""
     return np.float32(0.5) + np.float32(0.5) * np.tanh(np.float32(0.5) * x)

@@ -70,6 +70,7 @@ class PhoneNetwork:
 
 
 def save(arrays: dict[str, np.ndarray], folder: Path) -> None:
+    """Writes `NETWORK_FILE` into the folder, compressed: half precision, but single for arrays of up to 64 numbers."""
     half: dict[str, Any] = {name: a.astype(np.float16 if a.size > 64 else np.float32) for name, a in arrays.items()}
     np.savez_compressed(folder / NETWORK_FILE, **half)
 
@@ -84,6 +85,8 @@ def load(path: Path | str | None = None) -> PhoneNetwork:
 
 
 def from_arrays(arrays: dict[str, np.ndarray]) -> PhoneNetwork:
+    """The network of arrays as `save` takes them: those of a stack begin with its name and a dot."""
+
     def stack(kind: str) -> Stack:
         return Stack({name.split(".", 1)[1]: a for name, a in arrays.items() if name.startswith(f"{kind}.")})
 

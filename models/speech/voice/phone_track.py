@@ -38,6 +38,7 @@ class PhoneTrack:
 
     @property
     def frames(self) -> int:
+        """Length of the whole track, in frames of the vocoder."""
         return int(self.length.sum())
 
     @property
@@ -65,6 +66,7 @@ class PhoneTrack:
         return (self.phone == SILENCE) & (self.word >= 0)
 
     def with_lengths(self, length: np.ndarray) -> PhoneTrack:
+        """The same phones, said faster or slower: new frames per segment, and still the old places in the source."""
         return replace(self, length=length)
 
     def source_positions(self) -> np.ndarray:

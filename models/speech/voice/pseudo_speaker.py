@@ -71,6 +71,7 @@ class PseudoSpeakerOptions:
 
     @property
     def needs_source_embedding(self) -> bool:
+        """Whether candidates are chosen by their distance to the source speaker, who must be embedded for it."""
         return self.proximity in ("near", "far")
 
 

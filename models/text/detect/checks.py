@@ -21,6 +21,7 @@ _WITH_ZERO = (
 
 
 def luhn_holds(figures: str) -> bool:
+    """Whether the last of these figures is the right check digit; the string must hold digits only."""
     doubled = [sum(divmod(2 * int(figure), 10)) for figure in figures[-2::-2]]
     return (sum(map(int, figures[-1::-2])) + sum(doubled)) % 10 == 0
 

@@ -16,6 +16,7 @@ _POSSESSIVE = re.compile(r"['’]s$")
 
 
 def stem(word: str) -> str:
+    """The word without its possessive 's."""
     return _POSSESSIVE.sub("", word)
 
 

@@ -98,6 +98,7 @@ def fold(word: str) -> str:
 
 
 def read_phrases(path: Path) -> list[tuple[str, str]]:
+    """(phrase, type) for each line, without comments (#). A RunError names the entry that is not two columns, never its text."""
     with path.open(encoding="utf-8", newline="") as lines:
         rows = [
             row

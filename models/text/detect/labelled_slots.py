@@ -60,6 +60,7 @@ class SlotSettings:
         return split_at_slots(text, resolve([*found, *self.spans(slots)], text), slots)
 
     def spans(self, slots: Sequence[Slot]) -> list[Span]:
+        """Spans of the sensitive slots, with certainty 1 and "slots" as their detector."""
         found = [(slot, self.type_of(slot.name)) for slot in slots]
         return [Span(slot.begin, slot.end, type_, 1.0, "slots") for slot, type_ in found if type_ is not None]
 

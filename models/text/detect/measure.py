@@ -45,6 +45,7 @@ class HitCount:
 
     @property
     def share(self) -> float:
+        """Share that was found, 0 to 1; not a number where there are none."""
         return self.hit / self.of if self.of else float("nan")
 
     def interval(self) -> tuple[float, float]:
@@ -61,6 +62,7 @@ class Strict:
 
     @property
     def f1(self) -> float:
+        """Harmonic mean of strict precision and recall; not a number where the gold has none and none was found."""
         return 2 * self.right / (self.gold + self.found) if self.gold + self.found else float("nan")
 
 
@@ -80,6 +82,7 @@ class Measured:
     strict: Strict = field(default_factory=lambda: Strict())
 
     def as_dict(self) -> dict:
+        """Shares (0 to 1) and counts under the names that `sottovoce evaluate detect --json` prints."""
         return {
             "utterances": self.utterances,
             "entity_words": self.entity_words.of,
@@ -132,6 +135,7 @@ def _count_all(detector: Detector, chunk: Sequence[TaggedExample], result: Measu
 
 
 def count(example: TaggedExample, spans: Sequence[Span], result: Measured) -> None:
+    """Adds one utterance to `result`; spans are in characters of `example.text`."""
     result.utterances += 1
     _count_strictly(example, spans, result.strict)
     text = example.text

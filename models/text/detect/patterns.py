@@ -88,6 +88,7 @@ def calendar_patterns(code: str) -> tuple[tuple[tuple[re.Pattern[str], ...], str
 
 
 def find_written(text: str, regions: tuple[str, ...], code: str = "en") -> Iterator[tuple[int, int, str]]:
+    """(begin, end, type) of all that looks sensitive, which may overlap. `regions`: countries of telephone numbers."""
     if "@" in text:
         yield from _all(EMAIL, text, "EMAIL")
         yield from _all(HANDLE, text, "CODE")

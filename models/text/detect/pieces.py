@@ -142,6 +142,7 @@ class Network(ABC):
         self._session = onnxruntime.InferenceSession(str(folder / NETWORK), options, providers=["CPUExecutionProvider"])
 
     def bias(self, code: str) -> float:
+        """The tuned bias for a language code, or the model's one bias where that language has none of its own."""
         return self._biases.get(code, self._bias)
 
     @abstractmethod

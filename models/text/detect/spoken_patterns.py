@@ -242,6 +242,7 @@ class Addresses:
 
 @cache
 def addresses_of(code: str) -> Addresses:
+    """Patterns of e-mail addresses and web sites as they are said in a language: "anna at example dot com"."""
     own = language(code)
     dots, tld = rf"(?:{own.dot})", rf"(?:{TLD}|c\s?o|u\s?k|c\so\sm)\b"
     label = rf"(?!(?:{own.at})\b|[ap]\s?\.\s?m\b)[\w-]+"  # "at one p. m. in leeds" is no address
@@ -267,6 +268,7 @@ def addresses_of(code: str) -> Addresses:
 
 
 def find_addresses(text: str, words: Words, code: str = "en") -> Iterator[tuple[int, int, str]]:
+    """(begin, end, type) of e-mail addresses, web sites and handles that are read out loud."""
     if "underscore" in words.lowered or "score" in words.lowered:
         for match in HANDLE.finditer(text):
             yield match.start(), match.end(), "CODE"

@@ -70,6 +70,7 @@ class Tagger(ByLanguage):
         return frozenset(known if self.types is None else known & set(self.types))
 
     def spans(self, text: str, scored: Scored, bias: float, code: str = ENGLISH) -> list[Span]:
+        """Spans of one text from the network's words and scores, with this bias on the outside label, tidied for the language."""
         words, scores = scored
         types = None if self.types is None else frozenset(self.types)
         network = self.network(code)
@@ -96,13 +97,16 @@ class Tagger(ByLanguage):
 
 
 def load(folder: Path) -> Network:
-    if not (folder / NETWORK).is_file():
-        raise RunError(f"{folder / NETWORK}: no such file; expected a folder that `sottovoce build text` wrote")
+    """The network in a folder, of n-grams or of word pieces as its settings tell; a RunError where there is none."""
+    for name in (NETWORK, SETTINGS):
+        if not (folder / name).is_file():
+            raise RunError(f"{folder / name}: no such file; expected a folder that `sottovoce build text` wrote")
     kept = read_settings(folder)
     return GramNetwork(folder, kept) if "rows" in kept else PieceNetwork(folder, kept)
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
+    """What training wrote beside the weights: labels, biases, window or table size."""
     settings: dict[str, Any] = json.loads((folder / SETTINGS).read_text("utf-8"))
     return settings
 
@@ -139,6 +143,7 @@ OUTSIDE = "O"
 
 
 def probabilities(scores: np.ndarray, outside: int, bias: float) -> np.ndarray:
+    """[words, labels], rows of sum 1: softmax of the scores after the outside label has lost `bias`."""
     shifted = scores.astype(np.float64)
     shifted[:, outside] -= bias
     shifted = np.exp(shifted - shifted.max(axis=1, keepdims=True))

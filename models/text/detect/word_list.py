@@ -25,6 +25,7 @@ class WordList:
         object.__setattr__(self, "_pattern", pattern)
 
     def spans(self, text: str) -> list[Span]:
+        """Spans in order of the text, none over another: where entries begin at one place, the longest is taken."""
         if self._pattern is None:
             return []
         return [Span(m.start(), m.end(), self.type, detector="word_list") for m in self._pattern.finditer(text)]

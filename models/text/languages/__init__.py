@@ -63,6 +63,7 @@ class Language:
     titles_find: bool = True
 
     def words(self, kind: str) -> tuple[str, ...]:
+        """Words of a class (one character); none where the language has no such class."""
         return tuple(self.classes.get(kind, "").split())
 
 

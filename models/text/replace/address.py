@@ -29,10 +29,13 @@ FORM = "address"
 
 
 def is_address(value: str) -> bool:
+    """Whether a place is a street address or a postcode rather than a name; letter case does not matter."""
     return bool(_ADDRESS.search(value))
 
 
 def address_like(old: str, surnames: ListDistribution, towns: ListDistribution, draws: Draws) -> str:
+    """Another address in the shape of the old: streets are named by surnames, figures and postcodes drawn sign by sign."""
+
     def drawn(match: re.Match[str]) -> str:
         part = match.group()
         if match["kept"]:

@@ -49,6 +49,7 @@ class Consistent(Surrogate):
     )
 
     def english_units(self, text: str, span: Span) -> Iterator[Unit]:
+        """People word by word, all else whole; a date that moves has no list, as it is shifted and not drawn."""
         if span.type == "PER":
             yield from word_units(text, span, self.keep_gender)
             return

@@ -39,6 +39,7 @@ _FORMS = (
 
 
 def shift_of(draws: Draws) -> int:
+    """Days by which a dialogue's dates move: uniform over 0 to 2554, one for each pair of a day of the year and a weekday."""
     return draws.below(DAYS_DRAWN)
 
 

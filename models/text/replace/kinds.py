@@ -75,12 +75,14 @@ def named(text: str, span: Span) -> Span:
 
 
 def entity_unit(text: str, span: Span, keep_gender: bool) -> Unit:
+    """The span as one unit; of a person without title and possessive 's."""
     span = named(text, span)
     value = canonical(text[span.begin : span.end])
     return Unit(span.begin, span.end, span.type, value, _entity_key(text, span, value, keep_gender))
 
 
 def word_units(text: str, span: Span, keep_gender: bool) -> Iterator[Unit]:
+    """A unit per word, link words of dates aside; an address, and any span of a type without a list, is one unit."""
     span = named(text, span)
     if span.type in ("DATE", "TIME"):
         yield from _date_words(text, span)

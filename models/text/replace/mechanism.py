@@ -22,6 +22,7 @@ class Response:
 
     @property
     def mean_p(self) -> float:
+        """Probability that a value drawn from the list itself is replaced."""
         if self.p_of is None or not isinstance(self.distribution, ListDistribution):
             return self.p
         return float(np.dot(self.distribution.probabilities, [self.p_of[value] for value in self.distribution]))
@@ -35,6 +36,7 @@ class Response:
 
 
 def respond_with(distribution: Distribution, p: float) -> Response:
+    """Response with one p for all values, and the epsilon that it costs on this list."""
     return Response(distribution, p, epsilon_of(p, distribution.pi_min))
 
 

@@ -63,6 +63,7 @@ def laplace_scale(epsilon: float, values_per_speaker: int, replace_one: bool = F
 
 
 def laplace_threshold(epsilon: float, delta: float, values_per_speaker: int, silence: float | None = None) -> float:
+    """What a noisy count must exceed: values that one speaker alone brought pass with probability at most delta in all."""
     above = 0.5 if silence is None else silence / (epsilon + silence)  # the share of the noise that lies above zero
     return 1 + laplace_scale(epsilon, values_per_speaker) * math.log(values_per_speaker * above / delta)
 

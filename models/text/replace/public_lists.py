@@ -40,6 +40,7 @@ def public_lists() -> dict[str, Weights]:
 
 
 def places() -> tuple[str, ...]:
+    """Names of the lists of places, one for each class."""
     return tuple(f"places/{kind}" for kind in ("city", "country", "state"))
 
 

@@ -162,10 +162,12 @@ def scramble(text: str, draws: Draws) -> str:
 
 
 def email_like(text: str, names: ListDistribution, draws: Draws) -> str:
+    """Another address at an example domain, written ("@") or said ("at ... dot") as the old one is."""
     name, domain = names.draw(draws), _DOMAINS[draws.below(len(_DOMAINS))]
     return f"{name}@example.{domain}" if "@" in text else f"{name} at example dot {domain}"
 
 
 def url_like(text: str, draws: Draws) -> str:
+    """Another web site at an example domain, with "." or "dot" as the old one has it."""
     domain = _DOMAINS[draws.below(len(_DOMAINS))]
     return f"www.example.{domain}" if "." in text else f"www dot example dot {domain}"

@@ -25,6 +25,7 @@ def canonical(text: str) -> str:
 
 
 def style_of(text: str) -> Style:
+    """Letter case of a text: upper only where it has two letters or more, title for any other with a capital."""
     cased = [character for character in text if character.islower() or character.isupper()]
     if not any(map(str.isupper, cased)):
         return "lower"
@@ -32,6 +33,7 @@ def style_of(text: str) -> Style:
 
 
 def render(value: str, style: Style) -> str:
+    """A lower-case value in a letter case; small words inside a title ("of", "the") stay small."""
     if style == "lower":
         return value
     if style == "upper":
@@ -43,6 +45,7 @@ def render(value: str, style: Style) -> str:
 
 
 def render_like(value: str, old: str) -> str:
+    """A lower-case value in the letter case of `old`, word by word where their numbers of words agree."""
     words, olds = value.split(" "), old.split()
     if len(words) != len(olds) or len({style_of(word) for word in olds}) == 1:
         return render(value, style_of(old))

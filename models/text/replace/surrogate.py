@@ -82,6 +82,7 @@ class Surrogate(SurrogateOptions):
                 yield unit.type, unit.value
 
     def units_of(self, utterance: Utterance) -> Iterator[Unit]:
+        """What is replaced in an utterance, in order of its spans; text that names no language counts as English."""
         code = code_of(utterance.language or ENGLISH)
         for span in utterance.spans:
             if code != ENGLISH and code in in_language.LANGUAGES:
@@ -90,6 +91,7 @@ class Surrogate(SurrogateOptions):
                 yield from self.english_units(utterance.text, span)
 
     def english_units(self, text: str, span: Span) -> Iterator[Unit]:
+        """Units of one span of English text; here the whole entity."""
         yield entity_unit(text, span, self.keep_gender)
 
     def replace(self, utterance: Utterance, secret: Secret) -> list[Edit]:
@@ -213,6 +215,7 @@ class WordSurrogate(Surrogate):
     says = "Each word of a detected entity is kept or drawn anew on its own."
 
     def english_units(self, text: str, span: Span) -> Iterator[Unit]:
+        """Units of one span of English text, one for each word."""
         yield from word_units(text, span, self.keep_gender)
 
     def keys_of(self, type_: str) -> list[Key]:

@@ -31,6 +31,7 @@ LONGEST = 40
 
 
 def tokens_of(utterance: Utterance) -> list[str]:
+    """The utterance as the network reads it: intent, then words in lower case with brackets around slots."""
     words, tags = split_slots(utterance.text, [(slot.begin, slot.end, slot.name) for slot in utterance.slots])
     return tokens_from(words, tags, utterance.intent)
 
@@ -76,6 +77,7 @@ class AutoEncoder:
 
     @property
     def dimension(self) -> int:
+        """Length of an utterance's vector."""
         return int(self.arrays["project"].shape[0])
 
     @functools.cached_property
@@ -170,6 +172,7 @@ def _sigmoid(values: np.ndarray) -> np.ndarray:
 
 
 def write(folder: Path, vocabulary: Sequence[str], arrays: dict[str, np.ndarray], card: dict[str, Any]) -> None:
+    """Writes what `load` reads: vocabulary and weights in half precision, and the card as JSON."""
     folder.mkdir(parents=True, exist_ok=True)
     small: dict[str, Any] = {name: array.astype(np.float16) for name, array in arrays.items()}
     np.savez_compressed(folder / ARRAYS, vocabulary=np.array(vocabulary), **small)

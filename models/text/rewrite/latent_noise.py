@@ -31,10 +31,12 @@ class LatentNoise:
 
     @property
     def laplace_scale_paper(self) -> float:
+        """Laplace scale that ADePT states, 2 C / epsilon: too small for its epsilon beyond one dimension."""
         return 2 * self.clip / self.epsilon
 
     @property
     def laplace_scale_sound(self) -> float:
+        """Laplace scale at which epsilon holds, 2 C sqrt(d) / epsilon."""
         return self.laplace_scale_paper * math.sqrt(self.dimension)
 
     @property
@@ -44,14 +46,17 @@ class LatentNoise:
 
     @property
     def gauss_sigma_analytic(self) -> float:
+        """Smallest standard deviation that gives (epsilon, delta), by the exact condition; any epsilon, any dimension."""
         return gaussian_sigma(self.epsilon, self.delta, 2 * self.clip)
 
     @property
     def gauss_sigma_classic(self) -> float:
+        """Standard deviation of the usual formula, given even where it is not proved (`classic_valid`)."""
         return 2 * self.clip * math.sqrt(2 * math.log(1.25 / self.delta)) / self.epsilon
 
     @property
     def classic_valid(self) -> bool:
+        """Whether the proof of the usual Gaussian formula covers this epsilon."""
         return self.epsilon < 1
 
     def paper_laplace_at_delta(self) -> tuple[float, float]:

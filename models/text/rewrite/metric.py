@@ -55,6 +55,7 @@ class MetricPrivacy(RewritesEach):
         return dataclasses.replace(utterance, text=new, slots=slots, spans=())
 
     def moved(self, word: str, draw: np.random.Generator) -> str:
+        """The word nearest to the noisy vector of a lower-case word, which may be itself; any word for an unknown one."""
         words, vectors, number = load(self.vectors)
         at = number.get(word)
         if at is None:
@@ -98,6 +99,7 @@ class MetricPrivacy(RewritesEach):
 
 @functools.lru_cache(maxsize=2)
 def load(path: str | None) -> tuple[tuple[str, ...], np.ndarray, dict[str, int]]:
+    """(words, vectors [words, dimension], row of each word), kept in memory. A SettingsError where the file holds none."""
     place = Path(path) if path else resources.files("sottovoce.models.text.rewrite").joinpath(SHIPPED)
     try:
         with place.open("rb") as file, np.load(file, allow_pickle=False) as found:

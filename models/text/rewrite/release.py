@@ -45,6 +45,7 @@ def said_of(crowd: ReleasesTemplates, utterance: Utterance, sink: str, secret: S
 
 
 def adds_of(said: Said) -> dict[str, Pair]:
+    """{count: (kind, value)}: what the utterance adds to each count, unpacked."""
     return {name: (kind, value) for name, (kind, value) in json.loads(zlib.decompress(said[1]))}
 
 
@@ -59,6 +60,7 @@ def keep(own: dict[bytes, bytes], said: Said, limit: int) -> None:
 
 
 def chosen(said: Iterable[Said], limit: int) -> list[Said]:
+    """The at most `limit` utterances that count for one speaker, sorted by hash: the same in any order of input."""
     own: dict[bytes, bytes] = {}
     for one in said:
         keep(own, one, limit)

@@ -118,6 +118,7 @@ def _words(text: str) -> list[str]:
 
 
 def on_rung(pieces: Sequence[Piece], rung: str) -> list[Piece]:
+    """The template as one rung leaves it. `said` and `full` change nothing here: `pieces_of` makes the difference."""
     return _RUNGS[rung](pieces)
 
 
@@ -134,6 +135,7 @@ def _skeleton(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def words_of(pieces: Sequence[Piece]) -> list[str]:
+    """Words outside the gaps that carry meaning, each once, in the order of the alphabet."""
     return sorted({piece for piece in pieces if isinstance(piece, str) and piece not in FUNCTION_WORDS})
 
 
@@ -152,6 +154,7 @@ def to_key(pieces: Sequence[Piece], intent: str | None, language: str | None) ->
 
 
 def from_key(key: str) -> tuple[list[Piece], str | None, str | None]:
+    """(pieces, intent, language) of a key that `to_key` made."""
     intent, language, plain = json.loads(key)
     return [piece if isinstance(piece, str) else Gap(*piece) for piece in plain], intent, language
 

@@ -19,6 +19,7 @@ NAME = "checkpoint.pt"
 
 
 def save_checkpoint(folder: Path, state: dict[str, Any]) -> None:
+    """Replaces the checkpoint in the folder; a crash at any moment leaves either the old one or the new one whole."""
     folder.mkdir(parents=True, exist_ok=True)
     draft = folder / f"{NAME}.draft"
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -46,5 +47,6 @@ def load_checkpoint(folder: Path) -> dict[str, Any] | None:
 
 
 def remove_checkpoint(folder: Path) -> None:
+    """Deletes the checkpoint and what a crash may have left of a new one; neither need be there."""
     for name in (NAME, f"{NAME}.draft"):
         (folder / name).unlink(missing_ok=True)

@@ -28,6 +28,7 @@ class Confidence:
 def evaluate(
     network: IntentSlotNetwork, rows: Sequence[Encoded], examples: Sequence[Example], labels: Labels
 ) -> Scores:
+    """Scores of the network's intents and slots; a word beyond the length it reads counts as answered with O."""
     pairs = []
     for begin, batch, answer in _answers(network, rows):
         best, tags = answer.intents.argmax(-1).tolist(), answer.tags.tolist()

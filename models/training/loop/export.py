@@ -32,6 +32,7 @@ class TrainedModel:
     labels: Any
 
     def answers(self, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+        """Answers to lines of text, or to paths of recordings, in order; what an answer holds depends on the task."""
         return self.task.predict(self.network, self.member, self.labels, lines)
 
 
@@ -49,24 +50,27 @@ def export_model(
     made = member.make()
     options = dict(member.options) | made.keep_beside(network, draft)
     model = {"use": member.name, **options, "task": made.task, "labels": asdict(labels), "origin": origin}
-    (draft / "model.json").write_text(json.dumps(model, indent=2) + "\n")
+    (draft / "model.json").write_text(json.dumps(model, indent=2) + "\n", "utf-8")
     write_card(draft, privacy_card)
     shutil.rmtree(folder, ignore_errors=True)
     os.replace(draft, folder)
 
 
 def write_card(folder: Path, privacy_card: dict[str, Any]) -> None:
+    """Writes the privacy card as JSON and as a page, without scores on private examples."""
     shown = published(privacy_card)
-    (folder / "privacy_card.json").write_text(json.dumps(finite(shown), indent=2, allow_nan=False) + "\n")
-    (folder / "PRIVACY_CARD.md").write_text(as_page(shown))
+    (folder / "privacy_card.json").write_text(json.dumps(finite(shown), indent=2, allow_nan=False) + "\n", "utf-8")
+    (folder / "PRIVACY_CARD.md").write_text(as_page(shown), "utf-8")
 
 
 def load_trained(folder: str | Path) -> TrainedModel:
+    """The model in a folder that `export_model` wrote; a RunError where a file is missing or cannot be read."""
+    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     folder = Path(folder)
     try:
-        model = json.loads((folder / "model.json").read_text())
+        model = json.loads((folder / "model.json").read_text("utf-8"))
         names, task = model.pop("labels"), task_of(model.pop("task", "slu"))
         labels = task.load_schema(names)
     except (OSError, ValueError, KeyError):
@@ -78,7 +82,10 @@ def load_trained(folder: str | Path) -> TrainedModel:
     if member.counts:
         return TrainedModel(task, member, read_arpa(folder / "lm.arpa"), labels)
     network = member.network(labels)
-    network.load_state_dict(load_file(folder / "weights.safetensors"))
+    try:
+        network.load_state_dict(load_file(folder / "weights.safetensors"))
+    except (OSError, RuntimeError, SafetensorError):
+        raise RunError(f"{folder / 'weights.safetensors'}: missing, broken, or of another network") from None
     return TrainedModel(task, member, network.eval(), labels)
 
 
@@ -88,7 +95,7 @@ def begin_from(network: nn.Module, folder: str, task: str) -> None:
     A model of a run is refused: its people were charged for that model, and this training would count them as nobody.
     """
     found = load_trained(folder)
-    origin = json.loads((Path(folder) / "model.json").read_text()).get("origin", {})
+    origin = json.loads((Path(folder) / "model.json").read_text("utf-8")).get("origin", {})
     if found.member.task != task or found.member.counts:
         raise RunError(f"public_weights: {folder}: not a network of task {task}")
     if origin.get("run") is not None:

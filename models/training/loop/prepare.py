@@ -72,10 +72,12 @@ def prepare(
 def read_data(
     task: Task, data: str, split: str | None = None, commit: str | None = None, units: Units | None = None
 ) -> TaskCorpus:
+    """Examples of a file, a folder or a run as the task reads them; `split` keeps the rows of one split."""
     return task.read(rows_of(Path(data), commit, task.sink, task.columns, units), split)
 
 
 def units_of(train: Sequence[Any], settings: TrainSettings) -> list[list[int]]:
+    """Row numbers of each unit of privacy: one example, or what is kept of a speaker's, the first `longest_speaker` of them."""
     if settings.protects == "example":
         return [[row] for row in range(len(train))]
     speakers: dict[str | None, list[int]] = {}

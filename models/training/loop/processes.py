@@ -32,6 +32,7 @@ class Processes:
 
     @property
     def first(self) -> bool:
+        """Whether this is the process that writes files and reports for all of them."""
         return self.rank == 0
 
     def add_in_order(self, vector: Tensor) -> None:

@@ -40,6 +40,7 @@ def identity(settings: TrainSettings, prepared: Prepared) -> str:
 
 
 def check_identity(state: dict[str, Any] | None, name: str) -> None:
+    """Raises a RunError where the checkpoint is of another training than `name`; no checkpoint is fine."""
     if state is not None and state["identity"] != name:
         raise RunError(
             "the checkpoint belongs to other settings or other data: its privacy count does not hold for these. "

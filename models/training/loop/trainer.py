@@ -123,6 +123,7 @@ class Trainer:
         )
 
     def restore(self, state: dict[str, Any]) -> None:
+        """Goes on from a checkpoint: progress, weights, state of the optimizer, and the best weights so far."""
         self.progress = Progress(**state["progress"])
         self.bench.network.load_state_dict(state["network"])
         self.optimizer.load_state_dict(state["optimizer"])

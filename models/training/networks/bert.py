@@ -52,6 +52,7 @@ class Bert(Member):
         )
 
     def encoder(self) -> HashedPieces | TokenizerPieces:
+        """How sentences become numbers: hashed words from scratch, else the tokenizer of the pre-trained encoder."""
         if self.pretrained is None:
             return HashedPieces(self.buckets, self.longest)
         return TokenizerPieces(load_pretrained("AutoTokenizer", self.pretrained), self.longest)
@@ -159,6 +160,7 @@ class BertReader(nn.Module):
 
 
 def load_pretrained(kind: str, path: str) -> Any:
+    """`kind`: a class of transformers ("AutoTokenizer"). Code of the model is never run; a SettingsError if it does not load."""
     import transformers
 
     options = {"trust_remote_code": False} | ({"use_fast": True} if kind == "AutoTokenizer" else {})

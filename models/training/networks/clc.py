@@ -47,6 +47,7 @@ class Clc(Member):
         )
 
     def encoder(self) -> ClcEncoder:
+        """How sentences become numbers; the file of vectors is read for its words alone, where one is given."""
         return ClcEncoder(self.buckets, read_vectors(self.vectors)[0] if self.vectors else None, self.longest)
 
     def network(self, labels: Labels) -> IntentSlotNetwork:

@@ -91,6 +91,7 @@ class ConvNetwork(nn.Module):
         return self
 
     def measure_public(self) -> None:
+        """Sets the statistics of the normalisations by a pass over the public rows; without such rows nothing changes."""
         if self.public is None:
             return
         norms = [module for module in self.norms if isinstance(module, Norm)]

@@ -32,6 +32,7 @@ def negative_log_likelihood(emissions: Tensor, transitions: Tensor, tags: Tensor
 
 
 def log_partition(emissions: Tensor, transitions: Tensor, lengths: Tensor) -> Tensor:
+    """[rows]: logarithm of the summed exp(score) of all tag sequences, with gradients in closed form."""
     return _LogPartition.apply(emissions, transitions, lengths)[0]
 
 
@@ -118,6 +119,7 @@ class _LogPartition(torch.autograd.Function):
 
 
 def path_score(emissions: Tensor, transitions: Tensor, tags: Tensor, lengths: Tensor) -> Tensor:
+    """[rows]: score of each row's tags from start to end; tags behind its length do not count, but must be valid indices."""
     rows, width, kinds = emissions.shape
     inside = torch.arange(width, device=emissions.device) < lengths.unsqueeze(-1)
     emitted = emissions.gather(-1, tags.unsqueeze(-1)).squeeze(-1)

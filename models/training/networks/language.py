@@ -71,6 +71,7 @@ class LstmModel(Member):
         )
 
     def words(self) -> Vocabulary:
+        """The public vocabulary; SettingsError where `vocabulary` names a file that cannot be read as one."""
         return vocabulary_of(self.vocabulary, self.size)
 
     def network(self, schema: Any) -> LanguageNetwork:
@@ -127,6 +128,7 @@ class TransformerModel(Member):
         )
 
     def words(self) -> Vocabulary | PretrainedPieces:
+        """The public vocabulary, or with `pretrained` the pieces of that model's own tokenizer, whatever `size` says."""
         if self.pretrained is not None:
             return PretrainedPieces(load_pretrained("AutoTokenizer", self.pretrained))
         return vocabulary_of(self.vocabulary, self.size)
@@ -203,6 +205,7 @@ def _untied(model: Any) -> Any:
 
 
 def keep_vocabulary(source: str, folder: Path) -> dict[str, Any]:
+    """Copy a vocabulary file beside the exported model; the option that names the copy, none for the built-in lists."""
     if source in (WORDS, PIECES):
         return {}
     name = "vocabulary.json" if source.endswith(".json") else "vocabulary.txt"

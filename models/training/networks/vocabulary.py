@@ -45,6 +45,7 @@ class Vocabulary:
 
     @functools.cached_property
     def numbers(self) -> dict[str, int]:
+        """The way back from a name to its number, made once."""
         return {name: number for number, name in enumerate(self.names)}
 
     def encode(self, words: Sequence[str]) -> list[int]:
@@ -59,6 +60,8 @@ class Vocabulary:
 
 
 def vocabulary_of(source: str, size: int) -> Vocabulary:
+    """`source` is words, pieces, a `tokenizer.json` or a word list. `size` bounds the whole words and not the pieces;
+    the special names come first. SettingsError where a file cannot be read, or holds no word."""
     if source in (WORDS, PIECES):
         tokenizer = _tokenizer(str(resources.files("sottovoce.models.text.detect") / "weights" / "tokenizer.json"))
     elif source.endswith(".json"):

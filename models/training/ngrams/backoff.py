@@ -91,6 +91,7 @@ def _add(model: Backoff, history: Gram, following: Mapping[str, float]) -> None:
 
 
 def read_arpa(path: Path) -> Backoff:
+    """A model that `Backoff.write` has written, its base-10 logarithms made natural; RunError where it is none."""
     model, order = Backoff(), 0
     try:
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -101,6 +102,8 @@ def read_arpa(path: Path) -> Backoff:
                 model.logs[tuple(gram.split())] = float(share) * math.log(10)
                 if weight and float(weight[0]):
                     model.weights[tuple(gram.split())] = float(weight[0]) * math.log(10)
+        if not model.logs:
+            raise ValueError("no n-gram")
     except (OSError, ValueError):
         raise RunError(f"{path}: not an ARPA model as train wrote it") from None
     return model

@@ -47,6 +47,7 @@ class CountsModel(Member):
         return True
 
     def words(self) -> Vocabulary:
+        """The public vocabulary; SettingsError where it is one of pieces, which n-grams of whole words cannot use."""
         vocabulary = vocabulary_of(self.vocabulary, self.size)
         if vocabulary.tokenizer is not None:
             raise SettingsError(["model.vocabulary: counts is a model of whole words; use words, or a word list"])
@@ -57,6 +58,7 @@ class CountsModel(Member):
 
 
 def counting_epsilon(z: float, delta: float) -> float:
+    """What noise multiplier z costs over all three orders; half of `delta` pays for it, the rest for the thresholds."""
     return gdp_epsilon(math.sqrt(ORDER) / z, delta / 2)
 
 
@@ -93,6 +95,7 @@ def count_units(
 
 
 def threshold(sigma: float, per_unit: int, delta: float) -> float:
+    """The T of the formula above: a noised count over it is released; `delta` is what one order spends on this."""
     from scipy.stats import norm
 
     return 1 + sigma * float(norm.isf(-math.expm1(math.log1p(-delta) / per_unit)))

@@ -39,6 +39,7 @@ class EpsilonReport:
     mu: float | None = None
 
     def as_json(self) -> dict[str, Any]:
+        """Without the figures that are None; an infinite one is "inf", which JSON has no number for."""
         row = {key: value for key, value in asdict(self).items() if value is not None}
         return {key: "inf" if value == math.inf else value for key, value in row.items()}
 

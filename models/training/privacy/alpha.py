@@ -25,6 +25,8 @@ FLOOR = 1e-3
 
 
 def measure_alphas(bench: Workbench, public: Sequence[Any] | None = None) -> dict[str, float] | None:
+    """alpha_k by the name of the parameter; None where every layer weighs alike. `public` are encoded rows, for
+    `alpha: public` only. Whatever is measured takes the network forward and backward."""
     source, sizes = bench.plan.settings.alpha, bench.flat.sizes
     if source == "ones":
         return None

@@ -40,6 +40,7 @@ def ledger_entry(plan: Plan, prepared: Prepared) -> LedgerEntry:
 
 
 def parameters(plan: Plan) -> dict[str, Any]:
+    """The settings that a card lists; z0, delta and the sensitivity only where noise is added."""
     settings = plan.settings
     shown = ("mode", "unit", "epochs", "batch_size", "n_micro", "clip", "decay", "tau", "alpha", "alpha_z", "optimizer")
     values: dict[str, Any] = {name: getattr(settings, name) for name in shown} | {"unit": settings.protects}
@@ -121,6 +122,7 @@ def as_page(values: dict[str, Any]) -> str:
 
 
 def in_words(scores: Mapping[str, float]) -> str:
+    """Scores on one line, to four digits: `error 0.1234, perplexity 56.78`; the epoch is left out."""
     return ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in scores.items() if name != "epoch")
 
 
@@ -137,6 +139,7 @@ def _of_a_speaker(plan: Plan, prepared: Prepared) -> dict[str, Any] | None:
 
 
 def in_a_group(examples: int, epsilon: float, delta: float) -> dict[str, Any]:
+    """The figure of one example, turned into one for a person with at most so many of them (group privacy)."""
     epsilon, delta = of_a_group(epsilon, delta, examples)
     return {"examples_at_most": examples, "epsilon": epsilon, "delta": delta}
 

@@ -52,6 +52,8 @@ def poisson_epsilon(events: Sequence[tuple[float, int]], q: float, delta: float)
 
 
 def epsilon_on_grid(events: dict[float, int], q: float, delta: float, width: float) -> float:
+    """`events` tells how often each multiplier is used, `q` the chance of a unit to be in a batch, `width` the step of the
+    grid of losses: a finer one gives a tighter epsilon and takes longer."""
     from dp_accounting.pld import privacy_loss_distribution as losses
 
     total = losses.identity(value_discretization_interval=width)

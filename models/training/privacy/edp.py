@@ -55,6 +55,7 @@ class Workbench:
         return self.task.collate(rows).to(self.processes.device) if rows else None
 
     def loss(self, batch: AnyBatch, step: int, part: int) -> torch.Tensor:
+        """The weighted sum of the losses of a batch, ready for `backward`; `step` and `part` decide what dropout drops."""
         self.seed_dropout(step, part)
         with self.autocast():
             return (self.network(batch) * batch.weights).sum()
@@ -67,6 +68,7 @@ class Workbench:
         torch.default_generator.manual_seed(seed)  # torch.manual_seed writes a stack down each time, for a millisecond
 
     def autocast(self) -> torch.autocast:
+        """bfloat16 where `mixed_precision` is set, else a context that changes nothing."""
         mixed = self.plan.settings.mixed_precision
         return torch.autocast(self.processes.device.type, torch.bfloat16, enabled=mixed)
 

@@ -182,6 +182,7 @@ RULES_BY_NAME: dict[str, Rule] = {"Conv1D": _transposed_linear, "LlamaRMSNorm": 
 
 
 def rule_for(layer: nn.Module) -> Rule | None:
+    """By the very type of the layer: a subclass may compute something else. None where no rule is known."""
     return RULES.get(type(layer)) or RULES_BY_NAME.get(type(layer).__name__)
 
 

@@ -26,6 +26,7 @@ class Plan:
 
     @property
     def steps_per_epoch(self) -> int:
+        """Whole batches in `n` units; what is left over makes no step."""
         return self.n // self.settings.batch_size
 
     @property
@@ -33,6 +34,7 @@ class Plan:
         return self.steps_per_epoch * self.settings.epochs
 
     def z(self, step: int) -> float:
+        """The noise multiplier of a step, counted from 0; it changes from epoch to epoch only."""
         return decayed(self.z0, self.settings.decay, self.settings.tau, step // self.steps_per_epoch)
 
     def check_step(self, step: int) -> None:
@@ -88,6 +90,7 @@ def check_enough(settings: TrainSettings, n: int, processes: int, there: str = "
 
 
 def delta_for(settings: TrainSettings, n: int) -> float:
+    """The delta that is set, else a tenth of 1/n; 0 where neither is known."""
     return 0.1 / n if settings.delta is None and n else settings.delta or 0.0
 
 

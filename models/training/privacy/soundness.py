@@ -46,6 +46,7 @@ class PrivacyTerms:
 
     @property
     def steps_per_epoch(self) -> int:
+        """Whole batches in `n` units; what is left over makes no step."""
         return self.n // self.batch_size
 
     @property

@@ -46,6 +46,7 @@ class SpokenText:
 
     @property
     def content(self) -> tuple[str, ...]:
+        """A hash of the mel bands, in place of the bands, and the text."""
         return (hashlib.sha256(self.bands.tobytes()).hexdigest(), self.text)
 
 
@@ -85,6 +86,7 @@ class Recognition(Task):
         return NoNames()
 
     def load_schema(self, values: Mapping[str, Any]) -> NoNames:
+        """Nothing to read: the alphabet is public, and no name of the data is published."""
         return NoNames()
 
     def encode(self, examples: Sequence[SpokenText], member: Any, schema: NoNames) -> list[dict[str, np.ndarray]]:
@@ -99,6 +101,7 @@ class Recognition(Task):
         ]
 
     def collate(self, rows: Sequence[Any], weights: Sequence[float] | None = None) -> NamedBatch:
+        """One batch of rows padded to the longest; rows weigh the same where no weights are given."""
         from sottovoce.models.training.batches import collate_named
 
         return collate_named(rows, weights)

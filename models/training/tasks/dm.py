@@ -43,10 +43,12 @@ class Dialogue:
 
     @property
     def content(self) -> tuple[str, ...]:
+        """Every word and every act of the dialogue, in order."""
         return tuple(text for words, act in self.turns for text in (*words, str(act)))
 
     @property
     def following(self) -> tuple[str | None, ...]:
+        """The act after each turn but the last; None where the turn that follows has no label."""
         return tuple(act for _, act in self.turns[1:])
 
 
@@ -96,6 +98,7 @@ class DialogueManagement(Task):
         return Acts(acts)
 
     def load_schema(self, values: Mapping[str, Any]) -> Acts:
+        """The acts that an exported model lists, in its order; KeyError where it lists none."""
         return Acts(tuple(values["acts"]))
 
     def declared(self, settings: TrainSettings) -> bool:
@@ -119,6 +122,7 @@ class DialogueManagement(Task):
         return rows
 
     def collate(self, rows: Sequence[Any], weights: Sequence[float] | None = None) -> NamedBatch:
+        """One batch of dialogues padded to the longest; rows weigh the same where no weights are given."""
         from sottovoce.models.training.batches import collate_named
 
         return collate_named(rows, weights)

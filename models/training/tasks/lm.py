@@ -38,6 +38,7 @@ class TrainingLine:
 
     @property
     def content(self) -> tuple[str, ...]:
+        """The words themselves, in order."""
         return self.words
 
 
@@ -72,6 +73,7 @@ class LanguageModelling(Task):
         return NoNames()
 
     def load_schema(self, values: Mapping[str, Any]) -> NoNames:
+        """Nothing to read: the vocabulary is public, and no name of the data is published."""
         return NoNames()
 
     def encode(self, examples: Sequence[TrainingLine], member: Any, schema: NoNames) -> list[dict[str, np.ndarray]]:
@@ -83,6 +85,7 @@ class LanguageModelling(Task):
         return rows
 
     def collate(self, rows: Sequence[Any], weights: Sequence[float] | None = None) -> NamedBatch:
+        """One batch of lines padded to the longest; rows weigh the same where no weights are given."""
         from sottovoce.models.training.batches import collate_named
 
         return collate_named(rows, weights)

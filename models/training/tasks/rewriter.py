@@ -41,6 +41,7 @@ class Rewriting(Understanding):
         return [row_of([number.get(token, unknown) for token in said], member.longest) for said in sentences]
 
     def collate(self, rows: Sequence[Any], weights: Sequence[float] | None = None) -> NamedBatch:  # type: ignore[override]
+        """One batch of sentences padded to the longest; rows weigh the same where no weights are given."""
         from sottovoce.models.training.batches import collate_named
 
         return collate_named(rows, weights)

@@ -46,6 +46,7 @@ class Understanding(Task):
         return labels
 
     def load_schema(self, values: Mapping[str, Any]) -> Labels:
+        """The intents and slots that an exported model lists, in its order; KeyError where either list is missing."""
         return Labels(tuple(values["intents"]), tuple(values["slots"]))
 
     def declared(self, settings: TrainSettings) -> bool:
@@ -60,6 +61,7 @@ class Understanding(Task):
         return encode(examples, member.encoder(), schema)
 
     def collate(self, rows: Sequence[Encoded], weights: Sequence[float] | None = None) -> Batch:
+        """One batch of sentences padded to the longest; rows weigh the same where no weights are given."""
         from sottovoce.models.training.batches import collate
 
         return collate(rows, weights)

@@ -53,6 +53,7 @@ class Task:
         raise NotImplementedError
 
     def load_schema(self, values: Mapping[str, Any]) -> Any:
+        """The schema of an exported model, from the `labels` of its `model.json`."""
         raise NotImplementedError
 
     def declared(self, settings: TrainSettings) -> bool:
@@ -67,6 +68,7 @@ class Task:
         raise NotImplementedError
 
     def collate(self, rows: Sequence[Any], weights: Sequence[float] | None = None) -> AnyBatch:
+        """Encoded rows as one padded batch. A row counts in the loss by its weight; without weights, all by 1 / their number."""
         raise NotImplementedError
 
     def evaluate(

@@ -7,6 +7,8 @@ import json
 import lzma
 import zlib
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from sottovoce.models.corpus import TABLE, CorpusFile, Refused
@@ -133,6 +135,10 @@ def test_slurp_is_text_and_with_a_folder_its_recordings():
     both, size = read("jsonl", line(**SLURP), naming=Naming(audio_folder="/real"))
     assert [r.audio.uri for r in both] == ["/real/a.flac", "/real/b.flac"]
     assert len({r.id for r in both}) == 2 and len({r.dialogue_id for r in both}) == 1 and not size.text_only
+    table = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist([SLURP]), table)
+    both, _ = read("parquet", table.getvalue(), name="f.parquet", naming=Naming(audio_folder="/real"))
+    assert [r.audio.uri for r in both] == ["/real/a.flac", "/real/b.flac"]
 
 
 def test_tokens_and_tags():

@@ -63,6 +63,12 @@ def test_a_file_that_is_no_list_of_hashes_is_refused(tmp_path, content, told):
         read_tokens(str(tmp_path / "t"))
 
 
+@pytest.mark.parametrize("host", ["localhost", "localhost:5000", "127.0.0.1", "[::1]", "[::1]:5000"])
+def test_this_machine_is_known_by_every_name_it_has_for_itself(host):
+    with serving() as client:
+        assert client.post("/v1/replace", **ASKED, headers={"Host": host}).status_code == 200
+
+
 def test_a_page_of_somebody_else_reads_nothing_unless_it_was_named():
     page = {"Origin": "https://elsewhere.example"}
     with serving() as client:

@@ -54,6 +54,7 @@ class StretchBatches:
         self._chances = lengths / lengths.sum()
 
     def next(self) -> dict[str, torch.Tensor]:
+        """{name: [stretches, columns, frames]}, with frames of weight 0 after a short one; phones are of whole utterances."""
         crop, count = self._options.crop, self._options.batch
         chosen = self._draw.choice(len(self._examples), count, p=self._chances)
         shapes = {"inputs": FRAME_INPUTS, "prosody": PROSODY_OUTPUTS, "spectrum": SPECTRUM_OUTPUTS, "weight": 1}

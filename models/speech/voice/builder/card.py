@@ -13,6 +13,7 @@ from sottovoce.models.speech.voice.pool import Pool
 
 
 def write_card(out: Path, pool: Pool, heard: Sequence[Heard], options: Any, said: Sequence[str]) -> None:
+    """Writes MODEL_CARD.md into `out`; of `heard` only the pool's speakers count, `said` are the lines that training printed."""
     own = [item for item in heard if item.speaker in set(pool.speaker.tolist())]
     minutes = sum(len(item.features) for item in own) / 6000
     genders = Counter(pool.gender.tolist())

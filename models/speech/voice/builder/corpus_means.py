@@ -53,6 +53,7 @@ class Grain:
 
     @property
     def shape(self) -> tuple[int, int]:
+        """(groups of phones, columns): a spectrum at each point, then loudness, voicing and length."""
         return int(self.group.max()) + 1, self.points * BANDS + COLUMNS - POINTS * BANDS
 
     def coarse(self, departures: np.ndarray) -> np.ndarray:

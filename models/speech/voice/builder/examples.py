@@ -54,6 +54,7 @@ class SpeechExample:
 
 
 def example_of(heard: Heard, speaker: int) -> SpeechExample:
+    """Trusted is a phone of a word that was surely said, unless it lasts too long; `speaker` is their number in the network."""
     track = track_of(heard.words, len(heard.features))
     sure = np.array([word.confidence >= CONFIDENCE_FLOOR for word in heard.words] + [True])  # -1: no word, a pause
     trusted = sure[track.word] & ((track.length <= LONGEST_PHONE) | (track.phone == SILENCE))

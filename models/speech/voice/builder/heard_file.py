@@ -22,6 +22,7 @@ NO_PHONES = np.zeros((0, 0), dtype=np.uint8)  # of files that were written befor
 
 
 def write_heard(file: BinaryIO, batch: Sequence[Heard]) -> None:
+    """Writes a batch to an open file; embeddings and heard phones are there for all of it or for none."""
     words = [word for heard in batch for word in heard.words]
     phones = [phone for word in words for phone in word.phones]
     embedded = [heard.embedding for heard in batch if heard.embedding is not None]

@@ -124,6 +124,7 @@ def _error(guess: torch.Tensor, truth: torch.Tensor, weight: torch.Tensor) -> to
 
 
 def losses(networks: Networks, batch: dict[str, torch.Tensor], noise: float) -> dict[str, torch.Tensor]:
+    """{network: its error}; `noise` is the spread of what is added to voices, so that those in between are learnt."""
     voice = networks.voice(batch["speaker"])
     return _losses_in(networks, batch, voice + noise * torch.randn_like(voice))
 

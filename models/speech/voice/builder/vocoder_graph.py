@@ -34,11 +34,13 @@ class Net:
         return self.add_many(kind, 1, *inputs, **attributes)[0]
 
     def add_many(self, kind: str, count: int, *inputs: str, **attributes: Any) -> list[str]:
+        """A node of `count` outputs, whose names it returns; `kind` is the ONNX operator."""
         outputs = [f"{self.prefix}{len(self.nodes)}_{number}" for number in range(count)]
         self.nodes.append(helper.make_node(kind, inputs, outputs, **attributes))
         return outputs
 
     def constant(self, value: Any, dtype: Any = np.float32) -> str:
+        """A fixed array in the graph; each call stores one anew."""
         name = f"{self.prefix}c{len(self.constants)}"
         self.constants.append(numpy_helper.from_array(np.asarray(value, dtype), name))
         return name
@@ -52,10 +54,12 @@ class Net:
         return self.add("Mul", unpacked, self.constant(self.layers[f"{layer}.scale"]))
 
     def linear(self, layer: str, x: str) -> str:
+        """`x` times the weights of the layer, plus its bias."""
         product = self.add("MatMul", x, self.weight(layer))
         return self.add("Add", product, self.constant(self.layers[f"{layer}.bias"]))
 
     def dense(self, layer: str, x: str) -> str:
+        """The linear layer, then tanh."""
         return self.add("Tanh", self.linear(layer, x))
 
     def gated(self, layer: str, x: str) -> str:
@@ -73,6 +77,7 @@ class Net:
         return self.add("Add", fresh, self.add("Mul", update, self.add("Sub", state, fresh)))
 
     def part(self, x: str, axis: int, begin: int, end: int) -> str:
+        """`x` from `begin` up to `end`, not included, along one axis; numbers below 0 count from its end."""
         bounds = [self.constant([value], np.int64) for value in (begin, end, axis)]
         return self.add("Slice", x, *bounds)
 

@@ -41,10 +41,12 @@ class PieceBatch:
 
 
 def label_names(types: Sequence[str]) -> list[str]:
+    """O, then B- and I- of each type in the given order: the order of the network's outputs."""
     return [OUTSIDE, *(f"{prefix}-{kind}" for kind in types for prefix in "BI")]
 
 
 def items(examples: Sequence[TaggedExample], pieces: Pieces, names: Sequence[str], longest: int) -> list[Item]:
+    """Examples cut to `longest` pieces, begin and end marks included; those without any piece are dropped."""
     number = {name: at for at, name in enumerate(names)}
     pieced = pieces.encode([example.text for example in examples])
     return [_item(e, p, number, longest - 2) for e, p in zip(examples, pieced, strict=True) if len(p.ids)]

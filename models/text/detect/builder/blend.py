@@ -20,6 +20,7 @@ from sottovoce.models.text.detect.builder.transformer import Trained
 def blended(
     start: Mapping[str, torch.Tensor], end: Mapping[str, torch.Tensor], share: float
 ) -> dict[str, torch.Tensor]:
+    """(1 - share) start + share end, tensor by tensor; whole-number tensors are those of the end."""
     return {
         name: start[name].lerp(tensor, share) if tensor.is_floating_point() else tensor for name, tensor in end.items()
     }

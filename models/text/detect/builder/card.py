@@ -11,6 +11,7 @@ def write_card(
     out: Path, *, arch: str, types: Sequence[str], utterances: Mapping[str, int], options: Mapping[str, Any],
     history: Sequence[Mapping[str, float]], measured: Mapping[str, Mapping[str, Any]], notes: str = "",
 ) -> None:  # fmt: skip
+    """Writes `MODEL_CARD.md` into `out`. `measured`: by set, what `Measured.as_dict` gives."""
     lines = [
         f"# Model card: {out.name}",
         "",

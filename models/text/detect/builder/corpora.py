@@ -47,9 +47,11 @@ class TaggedExample:
 
     @property
     def text(self) -> str:
+        """The words with one blank between them; offsets of spans count in it."""
         return " ".join(self.tokens)
 
     def has_entity(self) -> bool:
+        """Whether any word begins an entity of a sensitive type."""
         return any(label.startswith("B-") for label in self.labels)
 
 
@@ -100,6 +102,7 @@ def _lines_of(table: str) -> list[str]:
 
 
 def names_nothing(words: Iterable[str], kind: str, language: str = ENGLISH) -> bool:
+    """Whether every word is one that its type has in common use ("airport" of a place); True for no words."""
     common = common_words(language).get(kind, frozenset()) | {""}
     return all(stem(word.lower()) in common for word in words)
 
@@ -214,6 +217,7 @@ def without(
 
 
 def leave_open(examples: Iterable[TaggedExample], unlabelled: Iterable[str]) -> list[TaggedExample]:
+    """The examples with further types that their corpus does not label: an O there may be one of them."""
     types = frozenset(unlabelled)
     return [replace(example, unlabelled=example.unlabelled | types) for example in examples]
 

@@ -92,6 +92,7 @@ class PackedTagger(torch.nn.Module):
 
 
 def write_gram_settings(out: Path, trained: GramTrained, rows: int, biases: dict[str, float]) -> None:
+    """Settings of a tagger of many languages. `rows`: size of its n-gram table; `biases`: on the outside label, by language."""
     values = {
         "labels": trained.names,
         "rows": rows,
@@ -105,6 +106,7 @@ def write_gram_settings(out: Path, trained: GramTrained, rows: int, biases: dict
 def write_settings(
     out: Path, names: Sequence[str], window: int, outside_bias: float, type_bias: Mapping[str, float] | None = None
 ) -> None:
+    """Settings of a word-piece tagger. `window`: pieces it reads at once; `type_bias`: added to the scores of a type."""
     values = {"labels": list(names), "window": window, "outside_bias": outside_bias, "type_bias": dict(type_bias or {})}
     (out / SETTINGS).write_text(json.dumps(values, indent=1) + "\n", "utf-8")
 

@@ -48,6 +48,7 @@ class GramTagger(nn.Module):
         self.aside = nn.Linear(2 * options.hidden, others)
 
     def weights(self, bags: torch.Tensor) -> torch.Tensor:
+        """What each n-gram counts in its word: padding 0, the word and its lists 1, each of n parts 1 / n."""
         part = (bags >= self.first_part).float()
         return (bags != grams.PADDING).float() * (1 - part) + part / part.sum(-1, keepdim=True).clamp(min=1)
 
@@ -55,6 +56,7 @@ class GramTagger(nn.Module):
         return self.labels_of((self.table(bags) * self.weights(bags).unsqueeze(-1)).sum(2))
 
     def labels_of(self, words: torch.Tensor) -> torch.Tensor:
+        """[texts, words, width] -> [texts, words, labels]: the network behind the table, from word vectors on."""
         return self.head(self._read(words))
 
     def quick(self, bags: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

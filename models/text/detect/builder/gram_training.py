@@ -30,6 +30,7 @@ class GramTraining:
 
     @property
     def epochs(self) -> int:
+        """Epochs in all; the last `settle` of them have the rounded table."""
         return sum(self.cycles)
 
     def rate(self, epoch: int, share: float) -> float:

@@ -19,6 +19,7 @@ _NLU_SUFFIXES = ("jsonl", "json")
 
 
 def readable_lines(file: TextIO, path: Path) -> Iterator[str]:
+    """Lines of the file; text that is not UTF-8, a damaged archive or an endless line is a CorpusError."""
     try:
         yield from _lines(file, path)
     except UnicodeDecodeError:
@@ -79,6 +80,7 @@ def _json_rows(lines: Iterable[str], path: Path) -> Iterator[tuple[list[str], li
 
 
 def tokens_and_tags(row: Mapping) -> tuple[list[str], list[str]]:
+    """(words, BIO tags) of a row with `tokens` and `tags`, or with `text` and `slots`; a ValueError where numbers differ."""
     if "tokens" in row:
         tokens, tags = list(row["tokens"]), list(row["tags"])
         if len(tokens) != len(tags):

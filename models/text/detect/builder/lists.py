@@ -17,6 +17,7 @@ from sottovoce.models.text.detect import ENGLISH
 
 
 def lines_of(name: str) -> list[str]:
+    """Lines of a file in this folder, without empty ones and comments (#)."""
     lines = Path(__file__).with_name(name).read_text("utf-8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
@@ -30,11 +31,13 @@ def words(kind: str) -> tuple[str, ...]:
 
 @cache
 def first_names() -> tuple[str, ...]:
+    """Given names of all genders in faker's locales of `words.txt`: sorted, each once, letters, hyphens and apostrophes."""
     return _person_values(("first_names", "first_names_male", "first_names_female"))
 
 
 @cache
 def last_names() -> tuple[str, ...]:
+    """Surnames in the same locales, by the same rules."""
     return _person_values(("last_names",))
 
 
@@ -71,6 +74,7 @@ def regions() -> tuple[str, ...]:
 
 @cache
 def organisations() -> tuple[str, ...]:
+    """Well-known names from `organisations.txt`, in the order of the file; a line holds several."""
     return tuple(name for line in lines_of("organisations.txt") for name in line.split("|"))
 
 
@@ -92,6 +96,7 @@ _LANGUAGE_LISTS = Path(__file__).parents[2] / "replace" / "lists"
 
 @cache
 def has_lists(language: str) -> bool:
+    """Whether there is a folder of surrogate lists for a language code; English has its lists elsewhere: False."""
     return bool(language) and (_LANGUAGE_LISTS / language).is_dir()
 
 

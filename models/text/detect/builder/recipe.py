@@ -41,6 +41,7 @@ class Portion:
     unlabelled: tuple[str, ...] = ()
 
     def divide(self, examples: Iterable[TaggedExample]) -> tuple[list[TaggedExample], list[TaggedExample]]:
+        """(training pool, dev set). Without `train`, every split that is not for dev is learnt from."""
         pool: list[TaggedExample] = []
         dev: list[TaggedExample] = []
         for example in leave_open(examples, self.unlabelled):
@@ -65,9 +66,11 @@ class Recipe:
     notes: str = ""
 
     def portion(self, corpus: str) -> Portion:
+        """How the recipe uses a corpus; the defaults where it says nothing of it. A SettingsError for unknown keys."""
         return settings.build(Portion, self.corpora.get(corpus, {}), f"corpora.{corpus}")
 
     def augment(self) -> Augmentation:
+        """How examples are varied, from the recipe's section `augmentation`. A SettingsError for unknown keys."""
         return settings.build(Augmentation, self.augmentation, "augmentation")
 
 
@@ -94,6 +97,7 @@ class TrainingMaterial:
         return [e for e in chosen + made if e.tokens]
 
     def types(self) -> list[str]:
+        """Sensitive types that occur in the training pools, sorted; the dev set adds none."""
         labels = {
             label[2:] for pool in self.pools.values() for e in pool for label in e.labels if label[:2] in ("B-", "I-")
         }
@@ -120,6 +124,7 @@ def gather(paths: Sequence[Path], recipe: Recipe) -> TrainingMaterial:
 
 
 def read_recipe(values: Mapping[str, Any]) -> Recipe:
+    """A recipe with every corpus and its augmentation checked: a mistake is told before the build begins."""
     recipe: Recipe = settings.build(Recipe, values, "recipe")
     for corpus in recipe.corpora:
         recipe.portion(corpus)
@@ -128,6 +133,7 @@ def read_recipe(values: Mapping[str, Any]) -> Recipe:
 
 
 def templates() -> tuple[str, ...]:
+    """Sentences of `templates.txt` with places to fill, such as {PER}; comments and empty lines left out."""
     lines = Path(__file__).with_name("templates.txt").read_text("utf-8").splitlines()
     return tuple(line for line in lines if line and not line.startswith("#"))
 

@@ -20,6 +20,7 @@ _PER_CHANNEL = "MatMulInteger"
 
 
 def start_from(model: torch.nn.Module, start: Path, names: Sequence[str]) -> None:
+    """Loads the weights of a checkpoint file or a tagger's folder into `model`; other labels or shapes are a RunError."""
     if start.is_file():
         model.load_state_dict(torch.load(start, map_location="cpu", weights_only=True)["weights"])
         return

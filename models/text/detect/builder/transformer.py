@@ -87,6 +87,7 @@ class Trained:
 
 
 def load_encoder(folder: Path, dropout: float = 0.0) -> Any:
+    """The encoder in a local folder. Its token types are replaced by the `CASES` of letter case, equal to begin with."""
     from transformers import AutoModel
 
     encoder = AutoModel.from_pretrained(

@@ -26,6 +26,7 @@ _T = TypeVar("_T")
 
 
 def pick(draw: Generator, values: Sequence[_T]) -> _T:
+    """One of the values, all equally likely."""
     return values[int(draw.integers(len(values)))]
 
 
@@ -39,6 +40,7 @@ def value(kind: str, draw: Generator, language: str = "", rare: bool = False) ->
 
 @cache
 def frames() -> dict[str, tuple[str, ...]]:
+    """{type: its frames}, with atoms such as {day} to fill; a frame that stands twice is drawn twice as often."""
     found: dict[str, list[str]] = {}
     for line in lists.lines_of("values.tsv"):
         kind, frame = line.split("\t")

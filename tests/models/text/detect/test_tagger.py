@@ -130,6 +130,9 @@ def test_a_missing_folder_is_a_settings_error_and_a_missing_network_a_run_error(
         Tagger(model=str(tmp_path / "none"))
     with pytest.raises(RunError, match=NETWORK):
         Tagger(model=str(tmp_path)).setup()
+    (tmp_path / NETWORK).touch()
+    with pytest.raises(RunError, match=r"tagger\.json: no such file"):
+        Tagger(model=str(tmp_path)).setup()
 
 
 def test_a_text_that_repeats_in_a_batch_is_computed_once_and_nothing_is_kept_for_the_next(tiny_tagger):

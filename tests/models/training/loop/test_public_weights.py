@@ -7,7 +7,7 @@ import torch
 from safetensors.torch import save_file
 
 from sottovoce.models.errors import RunError
-from sottovoce.models.training.loop.export import begin_from
+from sottovoce.models.training.loop.export import begin_from, load_trained
 from sottovoce.models.training.networks.conv import ConvModel
 
 OPTIONS = {"depth": 1, "width": 4}
@@ -25,6 +25,16 @@ def test_training_begins_with_all_weights_of_a_public_model(tmp_path):
     public, own = exported(tmp_path), ConvModel(**OPTIONS).network(None)
     begin_from(own, str(tmp_path), "am")
     assert all(torch.equal(a, b) for a, b in zip(public.parameters(), own.parameters(), strict=True))
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no weights"])
+def test_weights_that_are_missing_or_broken_are_told_by_their_file(tmp_path, content):
+    exported(tmp_path)
+    (tmp_path / "weights.safetensors").unlink()
+    if content is not None:
+        (tmp_path / "weights.safetensors").write_bytes(content)
+    with pytest.raises(RunError, match=r"weights\.safetensors: missing, broken"):
+        load_trained(tmp_path)
 
 
 @pytest.mark.parametrize(

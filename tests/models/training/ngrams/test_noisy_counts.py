@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from scipy.stats import norm
 
+from sottovoce.models.errors import RunError
 from sottovoce.models.randomness import Secret
 from sottovoce.models.training.ngrams.backoff import backoff_of, grams_of, read_arpa
 from sottovoce.models.training.ngrams.noisy_counts import (
@@ -36,6 +37,13 @@ def test_what_follows_a_history_sums_to_one_and_survives_the_file(tmp_path, hist
         model.write(file)
     again = read_arpa(tmp_path / "lm.arpa")
     assert again.losses(("play", "the", "xyz")) == pytest.approx(model.losses(("play", "the", "xyz")), abs=1e-5)
+
+
+@pytest.mark.parametrize("content", ["", "just a text\n", "\\1-grams:\nno tabs\n"])
+def test_a_file_that_is_no_arpa_model_is_told(tmp_path, content):
+    (tmp_path / "lm.arpa").write_text(content)
+    with pytest.raises(RunError, match="not an ARPA model"):
+        read_arpa(tmp_path / "lm.arpa")
 
 
 def test_the_threshold_and_the_noise_spend_no_more_than_they_say():
