@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from apache_beam.io.filesystems import FileSystems
+
 from sottovoce.models.runs.places import FAILURES
 from sottovoce.pipelines.sanitize.refused import told_of
 from sottovoce.pipelines.sanitize.run_folder import RunFolder
@@ -24,7 +26,9 @@ def print_summary(folder: RunFolder, committed: dict[str, Any], what: str) -> No
     records, dialogues = _of(counts["read"], "record"), _of(counts["dialogues"], "dialogue")
     print(f"  {records} of {dialogues} read, {counts['failed']} refused")
     refused = [folder.places.private(table["path"]) for table in folder.tables() if table["sink"] == FAILURES]
-    for line in told_of(refused) or [f"{count:>7} x {reason}" for reason, count in counts["by_reason"].items()]:
+    for line in told_of(filter(FileSystems.exists, refused)) or [
+        f"{count:>7} x {reason}" for reason, count in counts["by_reason"].items()
+    ]:
         print(f"    {line}")
     if left_out := folder.left_out():
         print(f"  {_of(left_out, 'record')} of people who were forgotten left out")
