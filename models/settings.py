@@ -111,6 +111,14 @@ def common_languages(specs: Iterable[Spec]) -> frozenset[str] | None:
     return frozenset.intersection(*limited) if limited else None
 
 
+def language_limits(specs: Iterable[Spec]) -> str:
+    """Which of the members depend on a language, and what they know: "relisten: pocketsphinx (en)"."""
+    limited = ((spec, languages_of(spec)) for spec in specs)
+    return ", ".join(
+        f"{spec.family}: {spec.name} ({' '.join(sorted(known))})" for spec, known in limited if known is not None
+    )
+
+
 def option_names(family: str, name: str) -> tuple[str, ...]:
     """The options that a member takes: its fields."""
     return tuple(f.name for f in dataclasses.fields(member_class(family, name)) if f.init)

@@ -10,7 +10,7 @@ from typing import Any
 
 from sottovoce.models.corpus import CorpusFile, NamedColumns, OpenFile, Reader, Refused
 from sottovoce.models.corpus.kaldi import TEXT, WAVS, Kaldi, TableRow
-from sottovoce.models.corpus.names import Naming
+from sottovoce.models.corpus.names import AUDIO, Naming
 from sottovoce.models.corpus.reasons import FileUnreadable
 from sottovoce.models.errors import CorpusError
 from sottovoce.models.records import Utterance
@@ -28,6 +28,8 @@ class CorpusSize:
     records: int
     text_bytes: int
     text_only: bool
+    languages: frozenset[str] = frozenset()  # that the first records name
+    unread: tuple[str, ...] = ()  # keys of the first file that nothing here reads
     notes: tuple[str, ...] = ()  # what the operator should know before the run; nothing that a record says
 
 
@@ -51,6 +53,8 @@ def estimate(reader: Reader, files: Sequence[CorpusFile], open_file: OpenFile) -
     texts = [file for file in files if file.name == TEXT] if kaldi else list(files)
     _refuse_utf_16(texts[:PEEK_FILES], open_file)
     seen = list(itertools.islice(_records(reader, texts[:PEEK_FILES], open_file), PEEK_RECORDS))
+    keys = reader.column_names(texts[0], open_file) if texts and isinstance(reader, NamedColumns) else ()
+    found = [record for record in seen if isinstance(record, Utterance)]
     lengths = [len(_text(record).encode("utf-8")) for record in seen if not isinstance(record, Refused)]
     if seen and all(isinstance(record, Refused) and isinstance(record.error, FileUnreadable) for record in seen):
         raise CorpusError(f"{seen[0].source.file}: not a complete file of its format")
@@ -62,8 +66,10 @@ def estimate(reader: Reader, files: Sequence[CorpusFile], open_file: OpenFile) -
         text_bytes=round(records * sum(lengths) / len(lengths)) if lengths else 0,
         text_only=not any(file.name == WAVS and file.size for file in files)
         if kaldi
-        else not any(isinstance(record, Utterance) and record.audio is not None for record in seen),
-        notes=tuple(_notes(reader, texts[:1], open_file, [record for record in seen if isinstance(record, Utterance)])),
+        else not any(record.audio is not None for record in found),
+        languages=frozenset(record.language for record in found if record.language),
+        unread=tuple(_unread(reader, keys)),
+        notes=tuple(_notes(reader, keys, found)),
     )
 
 
@@ -76,13 +82,16 @@ def _refuse_utf_16(files: Sequence[CorpusFile], open_file: OpenFile) -> None:
                     raise CorpusError("the corpus is in UTF-16; expected UTF-8: iconv -f UTF-16 -t UTF-8 OLD > NEW")
 
 
-def _notes(
-    reader: Reader, files: Sequence[CorpusFile], open_file: OpenFile, seen: Sequence[Utterance]
-) -> Iterator[str]:
+def _unread(reader: Reader, keys: Sequence[str]) -> Iterator[str]:
+    if isinstance(reader, NamedColumns):
+        read = {*reader.naming.sources(keys).values(), AUDIO}
+        yield from (key for key in keys if key not in read)
+
+
+def _notes(reader: Reader, keys: Sequence[str], seen: Sequence[Utterance]) -> Iterator[str]:
     """Names that were guessed, keys that look misspelt, and known keys that are nowhere."""
     if isinstance(reader, NamedColumns):
-        for file in files:
-            yield from _notes_of_names(reader.naming, reader.column_names(file, open_file))
+        yield from _notes_of_names(reader.naming, keys)
     if not seen:
         return
     if not any(record.speaker_id for record in seen):

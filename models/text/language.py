@@ -27,6 +27,17 @@ class LanguageNotSupported(Refusal):
     allowed = "a language that every stage on the record's way knows; input.other_languages: take lets all pass"
 
 
+def not_supported(limits: str) -> LanguageNotSupported:
+    """The refusal that names the members of the job which know too few languages (`settings.language_limits`)."""
+    refusal = LanguageNotSupported()
+    if limits:
+        refusal.allowed = (
+            f"a language that all of these know: {limits}; other members know others (docs/languages.md), and "
+            "input.other_languages: take lets all pass"
+        )
+    return refusal
+
+
 @lru_cache(maxsize=256)
 def code_of(language: str) -> str:
     """ "en-US", "EN" and "English" -> "en"; what is not known stays as it is, in lower case."""

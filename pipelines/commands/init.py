@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # --help must not wait for Beam
     from sottovoce.models.corpus import Refused
     from sottovoce.models.records import Utterance
 
+SHOWN_KEYS = 12
 EXAMPLES = """\
   sottovoce init --input corpus/manifest.jsonl
   sottovoce init --input kaldi/data/train --config night.yaml --secret-file night.secret
@@ -59,18 +60,20 @@ def run(args: argparse.Namespace) -> int:
     from itertools import islice
 
     from sottovoce.models.corpus.names import Naming
-    from sottovoce.pipelines.local.read_locally import read_utterances
+    from sottovoce.pipelines.local.read_locally import utterances_of
+    from sottovoce.transforms.read.corpus import open_corpus
 
     for path, flag in ((args.config, "--config"), (args.secret_file, "--secret-file")):
         if path.exists():
             raise SettingsError([f"{flag} {path}: is there already; name another, or remove it"])
     reading = _how_to_read(args.set)
-    records = read_utterances(args.input, reading.get("format", "auto"), Naming(reading.get("columns", {})))
-    found = look_at(islice(records, args.limit + 1), args.limit)
+    naming = Naming(reading.get("columns", {}))
+    corpus = open_corpus(args.input, reading.get("format", "auto"), naming)
+    found = look_at(islice(utterances_of(corpus, naming), args.limit + 1), args.limit)
     if not found.records:
         reasons = ", ".join(f"{count} x {reason}" for reason, count in found.refused.items())
         raise CorpusError(f"{args.input}: no record can be read{f' ({reasons})' if reasons else ''}; see docs/input.md")
-    for line in (*told(found), *(f"missing   {line}" for line in missing(found))):
+    for line in (*told(found), *unread(corpus.unread), *(f"missing   {line}" for line in missing(found))):
         print(line)
     _write(args.secret_file, os.urandom(32), 0o600)
     _write(args.config, job_of(found, reading).encode(), 0o644)
@@ -136,6 +139,16 @@ def told(found: CorpusLook) -> list[str]:
         f"audio     {found.with_audio} recordings{hours}",
         f"labels    {found.with_intent} intents; slots: {names(found.slots) or 'none'}",
     ]
+
+
+def unread(keys: Sequence[str]) -> list[str]:
+    """Columns that are left alone, by name: one of them may be what a key of ours is called here."""
+    keys = [key for key in keys if key.isprintable()]
+    more = f" and {len(keys) - SHOWN_KEYS} more" if len(keys) > SHOWN_KEYS else ""
+    shown = f"{', '.join(keys[:SHOWN_KEYS])}{more}"
+    return (
+        [f"not read  {shown} (to read one: --set 'input.columns={{OUR KEY: ITS NAME}}', docs/input.md)"] if keys else []
+    )
 
 
 def missing(found: CorpusLook) -> list[str]:

@@ -23,7 +23,8 @@ from sottovoce.models.text.detect.labelled_slots import measured_again
 from sottovoce.models.text.rewrite import NONE
 from sottovoce.pipelines.forget.erase_run import RunErasure
 from sottovoce.pipelines.forget.erasure_plan import ErasurePlan
-from sottovoce.pipelines.sanitize.report import BEFORE_THE_SINKS, failure_summaries, report_of
+from sottovoce.pipelines.sanitize.refused import failure_summaries
+from sottovoce.pipelines.sanitize.report import BEFORE_THE_SINKS, report_of
 from sottovoce.pipelines.sanitize.run_files import open_committed
 from sottovoce.pipelines.sanitize.run_folder import json_bytes
 from sottovoce.pipelines.sanitize.write_results import languages_in

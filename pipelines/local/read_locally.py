@@ -23,7 +23,11 @@ def read_utterances(
     input_uri: str, format_name: str = "auto", naming: Naming = Naming()
 ) -> Iterator[Utterance | Refused]:
     """Every record of the corpus in order; those that cannot be read come as refusals."""
-    corpus = open_corpus(input_uri, format_name, naming)
+    yield from utterances_of(open_corpus(input_uri, format_name, naming), naming)
+
+
+def utterances_of(corpus: Corpus, naming: Naming = Naming()) -> Iterator[Utterance | Refused]:
+    """The same of a corpus that was opened."""
     records = _records(corpus, naming)
     yield from _joined(list(records), corpus) if corpus.format == "kaldi" else records
 

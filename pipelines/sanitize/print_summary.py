@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from apache_beam.io.filesystems import FileSystems
+
 from sottovoce.models.runs.places import FAILURES
+from sottovoce.pipelines.sanitize.refused import told_of
 from sottovoce.pipelines.sanitize.run_folder import RunFolder
 from sottovoce.transforms.sinks import sink_class
 
@@ -23,8 +26,11 @@ def print_summary(folder: RunFolder, committed: dict[str, Any], what: str) -> No
     print(f"run {folder.name} {what}")
     records, dialogues = _of(counts["read"], "record"), _of(counts["dialogues"], "dialogue")
     print(f"  {records} of {dialogues} read, {counts['failed']} refused")
-    for reason, count in counts["by_reason"].items():
-        print(f"    {count:>7} x {reason}")
+    refused = [folder.places.private(table["path"]) for table in folder.tables() if table["sink"] == FAILURES]
+    for line in told_of(filter(FileSystems.exists, refused)) or [
+        f"{count:>7} x {reason}" for reason, count in counts["by_reason"].items()
+    ]:
+        print(f"    {line}")
     if left_out := folder.left_out():
         print(f"  {_of(left_out, 'record')} of people who were forgotten left out")
     print(f"may be handed on: {folder.uri}")

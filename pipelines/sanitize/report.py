@@ -8,7 +8,6 @@ picture is fetched, so the page can be archived, mailed and printed.
 from __future__ import annotations
 
 import importlib.metadata
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -25,6 +24,7 @@ from jinja2 import Environment, StrictUndefined, Template
 from sottovoce.models.ledger.measured import OF_DETECTORS, Figure, figures_of
 from sottovoce.models.runs.committed_run import handed_on
 from sottovoce.models.text.detect.labelled_slots import recalls
+from sottovoce.pipelines.sanitize.refused import FailureSummary
 from sottovoce.pipelines.sanitize.report_example import ShownExample
 from sottovoce.pipelines.sanitize.report_rows import Section, sections_of_rows
 from sottovoce.pipelines.sanitize.report_spending import Spending, spending
@@ -44,16 +44,6 @@ class SinkSummary:
     shards: int
     bytes: int
     audio_s: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FailureSummary:
-    """How many records one stage refused for one reason, and what it would have allowed."""
-
-    stage: str
-    reason: str
-    allowed: str
-    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,16 +215,6 @@ def _reconciled(counts: Mapping[str, Any], refused: Iterable[FailureSummary]) ->
     lines += [(f"given to {sink}", number) for sink, number in given.items()]
     kept = sum(given.values()) - after
     return (*lines, ("of these refused on the way", -after), ("and so in the data sets below", kept))
-
-
-def failure_summaries(uris: Iterable[str]) -> tuple[FailureSummary, ...]:
-    """Of the tables of refused records."""
-    counts: Counter[tuple[str, str, str]] = Counter()
-    for uri in uris:
-        with FileSystems.open(uri, compression_type=CompressionTypes.UNCOMPRESSED) as file:
-            for group in pq.ParquetFile(file).iter_batches(columns=["stage", "reason", "allowed"]):
-                counts.update((row["stage"], row["reason"], row["allowed"]) for row in group.to_pylist())
-    return tuple(FailureSummary(*key, count) for key, count in sorted(counts.items()))
 
 
 def _sink_summary(

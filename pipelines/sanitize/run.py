@@ -32,6 +32,7 @@ from sottovoce.pipelines.remote.reachable import check_runner
 from sottovoce.pipelines.sanitize.explain import explain
 from sottovoce.pipelines.sanitize.graph import build_graph
 from sottovoce.pipelines.sanitize.job_file import JobFile
+from sottovoce.pipelines.sanitize.languages_taken import notes_of_languages
 from sottovoce.pipelines.sanitize.one_secret import claim_output
 from sottovoce.pipelines.sanitize.one_writer import one_writer
 from sottovoce.pipelines.sanitize.run_folder import RunFolder, run_id
@@ -85,6 +86,8 @@ def prepare(request: RunRequest, **changes: Any) -> Run:
     folder = RunFolder(request.output, name)
     job = _make_job(job_file, corpus, sinks_for(job_file, corpus), folder, request.secret)
     _check_rewriting(job)
+    for note in notes_of_languages(job, corpus.languages):
+        print(f"note: {note}", file=sys.stderr)
     options = beam_options(request.runner, request.workers, request.beam_arguments)
     job = dataclasses.replace(job, gpu_hints=gpu_hints(options), **changes)
     return Run(request, corpus, folder, job, options)

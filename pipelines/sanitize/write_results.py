@@ -27,7 +27,8 @@ from sottovoce.models.text.detect import ENGLISH
 from sottovoce.models.text.language import code_of
 from sottovoce.models.text.rewrite import NONE, ReleasesTemplates
 from sottovoce.pipelines.sanitize.job_file import JobFile, LimitSettings
-from sottovoce.pipelines.sanitize.report import FailureSummary, failure_summaries, report_of
+from sottovoce.pipelines.sanitize.refused import FailureSummary, failure_summaries
+from sottovoce.pipelines.sanitize.report import report_of
 from sottovoce.pipelines.sanitize.report_example import example_of
 from sottovoce.pipelines.sanitize.run_folder import RunFolder, read_json, write_json
 from sottovoce.pipelines.sanitize.show_progress import exceeds
@@ -53,7 +54,7 @@ def write_results(job: Job, job_file: JobFile, folder: RunFolder, duration_s: fl
     released = [shard for shard in shards if shard["sink"] in job.sinks]
     refused = failure_summaries(folder.places.private(shard["path"]) for shard in shards if shard["sink"] == FAILURES)
     counts = _counts(job, folder, tally, shards, refused)
-    _refuse_useless(job, job_file.sections["limits"], counts)
+    _refuse_useless(job, job_file.sections["limits"], counts, refused)
     created = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     crowd_only = releases_templates(job.rewrite)  # then it serves every sink of the run, and no exact count leaves
     entries = [*ledger_entries(job, None if crowd_only else tally["slots"]), *_ledger_of_released_again(job, again)]
@@ -105,7 +106,9 @@ def _counts(
     }
 
 
-def _refuse_useless(job: Job, limits: LimitSettings, counts: Mapping[str, Any]) -> None:
+def _refuse_useless(
+    job: Job, limits: LimitSettings, counts: Mapping[str, Any], refused: Sequence[FailureSummary]
+) -> None:
     """A run that gives nobody anything is an error of the job or of the corpus, and a commit would hide it. A night may be
     empty: nothing was new."""
     read, failed = counts["read"], counts["failed"]
@@ -119,9 +122,11 @@ def _refuse_useless(job: Job, limits: LimitSettings, counts: Mapping[str, Any]) 
         faults.append(f"more than limits.max_failures ({limit}) allows")
     if faults:
         reasons = ", ".join(f"{count} x {reason}" for reason, count in counts["by_reason"].items())
+        most = max(refused, key=lambda one: one.count)
+        accepted = f"Most at the stage {most.stage}, where this is accepted: {most.allowed}"
         raise RunError(
-            f"{failed} of {read} records were refused ({reasons}), {', '.join(faults)}; nothing was "
-            f"committed. Which ones, with file and line: {job.places.private(FAILURES)}"
+            f"{failed} of {read} records were refused ({reasons}), {', '.join(faults)}; nothing was committed. "
+            f"{accepted}. Which ones, with file and line: {job.places.private(FAILURES)}"
         )
 
 

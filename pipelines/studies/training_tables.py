@@ -18,6 +18,7 @@ import numpy as np
 
 from sottovoce.models.errors import CorpusError
 from sottovoce.models.evaluation.attacks.membership import MembershipAttack, lira_attack, shadow_attack
+from sottovoce.models.evaluation.metrics.estimate import student
 from sottovoce.models.evaluation.metrics.exposure import exposure, null_mean
 from sottovoce.models.training.loop.prepare import read_data
 from sottovoce.models.training.loop.trainer import Trainer
@@ -173,9 +174,8 @@ def _exposure(log_odds: dict[str, np.ndarray]) -> dict[str, float] | None:
     if "planted" not in log_odds:
         return None
     bits = [exposure(-one, -log_odds["candidates"]) for one in log_odds["planted"]]
-    spread = 1.96 * float(np.std(bits, ddof=1)) / math.sqrt(len(bits))
-    mean = float(np.mean(bits))
-    return {"bits": mean, "low": mean - spread, "high": mean + spread, "never_seen": null_mean(CANDIDATES + 1)}
+    mean = student(bits)
+    return {"bits": mean.value, "low": mean.low, "high": mean.high, "never_seen": null_mean(CANDIDATES + 1)}
 
 
 def _scores(trainer: Trainer, settings: TrainSettings, parts: Parts) -> dict[str, float]:

@@ -45,6 +45,8 @@ class Corpus:
     records: int
     text_bytes: int
     folders: tuple[str, ...] = ()  # where its files lie, and the folder that the operator typed
+    languages: frozenset[str] = frozenset()  # that the first records name
+    unread: tuple[str, ...] = ()  # keys of its first file that nothing here reads
     notes: tuple[str, ...] = ()  # for the operator, before the run
 
     def audio_roots(self, more: Iterable[str] = ()) -> AudioRoots:
@@ -97,7 +99,8 @@ def open_corpus(input_uri: str, format_name: str = AUTO, naming: Naming = Naming
         own = [uri] if how == "folder" else [file.uri.rpartition("/")[0] for file in files]
         folders = tuple(dict.fromkeys([*own, *([naming.audio_folder] if naming.audio_folder else [])]))
         known = fingerprint(files, open_file)
-        return Corpus(found, files, size.text_only, known, size.records, size.text_bytes, folders, size.notes)
+        estimated = (size.records, size.text_bytes, folders, size.languages, size.unread, size.notes)
+        return Corpus(found, files, size.text_only, known, *estimated)
     except (OSError, ValueError) as error:
         why = type(error).__name__ if local else cause(error, uri)
         raise CorpusError(f"{input_uri}: cannot be read ({why})") from None

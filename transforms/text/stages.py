@@ -13,12 +13,12 @@ from sottovoce.models.forget.whose import part_of_utterance
 from sottovoce.models.randomness import Secret
 from sottovoce.models.records import Utterance
 from sottovoce.models.runs.places import INDEX
-from sottovoce.models.settings import Spec, common_languages
+from sottovoce.models.settings import Spec, common_languages, language_limits
 from sottovoce.models.tally import Tally
 from sottovoce.models.text import chain
 from sottovoce.models.text.detect import ENGLISH, labelled_slots
 from sottovoce.models.text.detect.labelled_slots import SlotSettings
-from sottovoce.models.text.language import LanguageNotSupported, spoken_in
+from sottovoce.models.text.language import not_supported, spoken_in
 from sottovoce.models.text.rewrite import ReleasesTemplates
 from sottovoce.transforms.engine import members
 from sottovoce.transforms.engine.job import InputSettings, Job
@@ -41,7 +41,8 @@ class KnowLanguage(Stage):
     sink it is counted apart: a record goes through both."""
 
     def __init__(self, job: Job, *families: str, sink: str | None = None):
-        step = _Language(known_languages(job, *families), job.input)
+        limits = language_limits(getattr(job, family) for family in families)
+        step = _Language(known_languages(job, *families), job.input, limits)
         step.name = language_stage(sink) if sink else _Language.name
         super().__init__(step, job)
 
@@ -59,8 +60,9 @@ def known_languages(job: Job, *families: str) -> frozenset[str] | None:
 class _Language(Step):
     name = "language"
 
-    def __init__(self, known: frozenset[str] | None, settings: InputSettings):
-        self._known, self._settings = known, settings
+    def __init__(self, known: frozenset[str] | None, settings: InputSettings, limits: str = ""):
+        """`limits` are the members that do not know every language, as the job names them."""
+        self._known, self._settings, self._limits = known, settings, limits
 
     def one(self, utterance: Utterance) -> Utterance:
         if self._known is None:
@@ -68,7 +70,7 @@ class _Language(Step):
         code = spoken_in(utterance.text, utterance.language or self._settings.language, self._known)
         if code not in self._known:
             if self._settings.other_languages == "refuse":
-                raise LanguageNotSupported
+                raise not_supported(self._limits)
             return utterance
         # Who detects and replaces goes by it. English needs not be said: it is what a text without a language is taken for.
         told = utterance.language is not None or code == ENGLISH

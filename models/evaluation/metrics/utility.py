@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sottovoce.models.evaluation.metrics.estimate import student
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Sentence:
@@ -113,16 +115,13 @@ def against(cell: Cell, plain: Cell, measure: str = "intent_accuracy") -> tuple[
 
     Student's t over seeds: the sampling error of the test set, which all cells share, is not in it.
     """
-    from scipy.stats import t
-
     pairs = [
         (getattr(mine, measure), getattr(other, measure)) for mine, other in zip(cell.scores, plain.scores, strict=True)
     ]
-    seeds = len(pairs)
-    if seeds < 2 or any(value is None for pair in pairs for value in pair):
+    if len(pairs) < 2 or any(value is None for pair in pairs for value in pair):
         return None
-    found = spread([mine - other for mine, other in pairs])
-    return found.mean, t.ppf(0.975, seeds - 1) * found.deviation / math.sqrt(seeds)
+    found = student([mine - other for mine, other in pairs])
+    return found.value, found.high - found.value
 
 
 def spread(values: Sequence[float]) -> Spread:

@@ -6,12 +6,15 @@ from types import SimpleNamespace
 
 import pytest
 
+from sottovoce.models.errors import SettingsError, reason_of
 from sottovoce.models.records import Source, Utterance
 from sottovoce.models.settings import FAMILIES, TABLES, languages_of, read_spec, table
 from sottovoce.models.text import chain
 from sottovoce.models.text.detect import TAGGED
 from sottovoce.models.text.language import LanguageNotSupported, code_of, guess
 from sottovoce.models.text.languages import TABLE
+from sottovoce.pipelines.sanitize.job_file import read_job
+from sottovoce.pipelines.sanitize.languages_taken import notes_of_languages
 from sottovoce.transforms.engine.job import InputSettings
 from sottovoce.transforms.text.stages import _Language, known_languages
 
@@ -60,8 +63,10 @@ def test_a_language_that_no_stage_knows_is_refused_unless_the_job_takes_it():
     finnish = Utterance("u", "d", 0, "herätä minut huomenna aamulla kello seitsemän", Source("f", 1))
     said = Utterance("u", "d", 0, "hi", Source("f", 1), language="fi-FI")
     for record in (finnish, said):
-        with pytest.raises(LanguageNotSupported):
-            _Language(known, InputSettings()).one(record)
+        with pytest.raises(LanguageNotSupported) as refused:
+            _Language(known, InputSettings(), "detect: rules (en)").one(record)
+        code, accepted = reason_of(refused.value)
+        assert code == "language_not_supported" and "all of these know: detect: rules (en);" in accepted
         assert _Language(known, InputSettings(other_languages="take")).one(record) is record
         assert _Language(None, InputSettings()).one(record) is record
     assert _Language(known, InputSettings(language="en")).one(finnish) is finnish
@@ -98,3 +103,31 @@ def test_a_mixed_batch_is_searched_in_the_language_of_each_record():
     assert [u.text[u.spans[0].begin : u.spans[0].end] for u in found] == ["freitag", "piątku", "friday"]
     assert chain.detected(rules, [dataclasses.replace(one, language=one.language.upper()) for one in batch])[1].spans
     assert not rules.detect([texts["pl"]])[0], "in English it is no date: the test would pass without the language"
+
+
+def test_a_sink_that_takes_fewer_languages_than_were_meant_for_it_is_told_before_the_run_by_its_members():
+    default = {family: read_job(None).members[family] for family in FAMILIES}
+
+    def told(said=(), language=None, other_languages="refuse", **members):
+        job = SimpleNamespace(
+            **default | {family: read_spec(family, member) for family, member in members.items()},
+            input=InputSettings(language=language, other_languages=other_languages),
+            sinks={"stt_am": 1.0, "slu": 1.0},
+        )
+        return list(notes_of_languages(job, said))
+
+    assert told() == told(["en-US"]) == told(language="English") == []
+    forgotten = told(align="whisper", voice="mcadams")  # and `relisten`, whose default knows English alone
+    assert len(forgotten) == 1 and forgotten[0].startswith("stt_am takes records in en alone")
+    assert "relisten: pocketsphinx (en)" in forgotten[0] and "input.other_languages: take" in forgotten[0]
+    assert told(align="whisper", voice="mcadams", relisten="whisper") == []
+    assert told(["de"])[0].startswith("stt_am takes") and len(told(["de"])) == 1
+    assert len(told(["fi"])) == 2 and "Anna" not in "".join(told(["Anna"]))
+    assert told(["fi"], other_languages="take", align="whisper") == []
+
+
+def test_a_sink_whose_members_share_no_language_is_an_error(monkeypatch):
+    monkeypatch.setattr("sottovoce.models.speech.recognise.LANGUAGES", {"pocketsphinx": ("de",)})
+    job = SimpleNamespace(**read_job(None).members, input=InputSettings(), sinks={"stt_am": 1.0})
+    with pytest.raises(SettingsError, match=r"sinks\.stt_am: no language .*relisten: pocketsphinx \(de\)"):
+        list(notes_of_languages(job, ()))

@@ -40,6 +40,16 @@ def test_init_says_what_is_there_and_what_is_missing_and_its_job_is_one(tmp_path
     jsonschema_rs.validate(job_schema(), yaml.safe_load(job.read_text()))
 
 
+def test_init_names_the_columns_that_it_leaves_unread_and_none_of_their_values(tmp_path, capsys):
+    manifest = write_manifest(tmp_path, [{"text": "call anna", "conv": "c-17", "label": "ringing", "\x1b[2J": 1}] * 2)
+    files = {"config": tmp_path / "job.yaml", "secret_file": tmp_path / "s", "limit": 10}
+    assert init.run(argparse.Namespace(input=str(manifest), set=[], **files)) == 0
+    shown = capsys.readouterr().out
+    assert "not read  conv, label (" in shown and not any(word in shown for word in ("c-17", "ringing", "anna", "\x1b"))
+    many = init.unread([f"k{number}" for number in range(20)])
+    assert "k11 and 8 more" in many[0] and not init.unread([])
+
+
 def test_init_reads_columns_of_any_name_and_writes_them_into_the_job(tmp_path, capsys):
     (tmp_path / "calls.csv").write_text("Nr;Gespräch;Was gesagt wurde\n1;a;call anna\n2;a;yes\n", "utf-8")
     columns = {"id": "Nr", "dialogue_id": "Gespräch", "text": "Was gesagt wurde"}

@@ -9,8 +9,8 @@ import pytest
 
 from sottovoce.models.ledger.book import open_book
 from sottovoce.models.ledger.entries import LedgerEntry
+from sottovoce.pipelines.sanitize.refused import FailureSummary
 from sottovoce.pipelines.sanitize.report import (
-    FailureSummary,
     RunSummary,
     Section,
     SinkSummary,
