@@ -44,10 +44,10 @@ check: $(READY) ## format, lint, types, fences and quick tests
 	$(BIN)/ruff check .
 	@$(MAKE) --no-print-directory --output-sync=target -j2 types quick-tests
 
-types:
+types: $(READY)
 	$(BIN)/mypy
 
-quick-tests:
+quick-tests: $(READY) ## the tests of a minute
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not flink and not page and not long" --hypothesis-profile=quick
 
 lock: $(READY) ## pin requirements.in into requirements.txt

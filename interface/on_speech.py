@@ -64,9 +64,9 @@ def anonymise(
 
     `text` is what is said. The new voice is drawn by `secret`: without one, each call draws another.
 
-    >>> made = anonymise("examples/demo/audio/message-01-1.flac", "send a message to rosalind barker")
+    >>> made = anonymise("examples/demo/audio/travel-02-4.flac", "book it for ingrid solberg")
     >>> made.text, made.rate_hz, len(made.masked_s)
-    ('send a message to', 16000, 1)
+    ('book it for', 16000, 1)
     """
     spoken = _spoken(audio, text, detect(text, detector=detector, language=language or ENGLISH), language)
     key = secret_of(secret)
@@ -93,9 +93,9 @@ def mask(
 ) -> Recording:
     """The recording without chosen words, in its own voice: `words` and phrases, or whatever is found of `types` ("all").
 
-    >>> made = mask("examples/demo/audio/message-01-1.flac", "send a message to rosalind barker", words=["rosalind barker"])
+    >>> made = mask("examples/demo/audio/travel-02-4.flac", "book it for ingrid solberg", words=["ingrid solberg"])
     >>> made.text, len(made.masked_s)
-    ('send a message to', 1)
+    ('book it for', 1)
     """
     if not words and not types:
         raise SettingsError(["nothing to mask: give words or types"])

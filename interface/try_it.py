@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # --help must not wait for it
 
 EXAMPLES = """\
   sottovoce try "remind anna to call oh seven seven double oh nine"
-  sottovoce try examples/demo/audio/message-01-1.flac --text "send a message to rosalind barker"
+  sottovoce try examples/demo/audio/travel-02-4.flac --text "book it for ingrid solberg"
   sottovoce try call.wav --text "this is anna" --voice '{use: phonetic, prosody: 0}' --out tried.wav
 """
 

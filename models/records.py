@@ -88,7 +88,10 @@ class Phone(_Sensitive):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Word(_Sensitive):
-    """One spoken word: its characters [begin, end) in the text and its time in the speech."""
+    """One spoken word: its characters [begin, end) in the text and its time in the speech.
+
+    `misfit`: what is said there is perhaps another word (`masked_words.with_misfits` leaves it out).
+    """
 
     begin: int
     end: int
@@ -96,6 +99,7 @@ class Word(_Sensitive):
     end_s: float
     confidence: float
     phones: tuple[Phone, ...] = ()
+    misfit: bool = False
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -77,7 +77,7 @@ def main() -> None:
 
 def examples(rows: list[dict[str, str]]) -> list[Example]:
     # Single words may fit badly here: they are left out one by one.
-    aligner = PocketSphinx(network=0.0, floor=-1.5, word_floor=-20.0, pause_floor=-70.0, phone_floor=-500.0)
+    aligner = PocketSphinx(misfits="refuse", floor=-1.5, word_floor=-20.0, pause_floor=-70.0, phone_floor=-500.0)
     aligner.setup()
     found = []
     for row in rows:

@@ -55,7 +55,7 @@ def main() -> None:
                 continue
             for number, word in enumerate(words):
                 sign = SIGNS.get(record.text[word.begin : word.end].lower())
-                if sign is None or word.end_s - word.begin_s < SHORTEST_S:
+                if sign is None or word.misfit or word.end_s - word.begin_s < SHORTEST_S:
                     continue
                 name = f"audio/{record.id}-{number}.flac"
                 piece = speech.samples[int(word.begin_s * RATE_HZ) : int(word.end_s * RATE_HZ)]

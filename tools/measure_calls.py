@@ -58,7 +58,10 @@ def main() -> None:
 
 
 def make_cutter(recognise: bool) -> CallCutter:
-    judge, locate = PocketSphinx(), PocketSphinx(floor=-1e6, word_floor=-1e6, pause_floor=-1e6, phone_floor=-1e6)
+    judge, locate = (
+        PocketSphinx(misfits="refuse"),
+        PocketSphinx(floor=-1e6, word_floor=-1e6, pause_floor=-1e6, phone_floor=-1e6),
+    )
     recogniser = Moonshine() if recognise else None
     for member in (judge, locate, recogniser):
         if member is not None:

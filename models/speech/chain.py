@@ -20,7 +20,7 @@ from sottovoce.models.settings import Spec, member_class
 from sottovoce.models.speech.align import Aligner
 from sottovoce.models.speech.audio import Speech, level, resample
 from sottovoce.models.speech.mask import BeforeVoice, Masker
-from sottovoce.models.speech.masked_words import MaskedWords, mark
+from sottovoce.models.speech.masked_words import MaskedWords, mark, to_the_edges, with_misfits
 from sottovoce.models.speech.recognise import Listener, refuse_if_heard
 from sottovoce.models.speech.slice import Slice, Slicer
 from sottovoce.models.speech.spoken import Spoken
@@ -66,10 +66,11 @@ def masks_first(mask: Spec) -> bool:
 
 
 def aligned(aligner: Aligner, spoken: Spoken) -> Spoken:
-    """With the time of each word of its text."""
+    """With the time of each word of its text. What is perhaps not said as written becomes a span: masked like the others."""
     words = aligner.align(spoken.speech, spoken.utterance.text, spoken.utterance.language)
     others = tuple(aligned(aligner, other) for other in spoken.others)
-    return dataclasses.replace(spoken, words=tuple(words), others=others)
+    utterance = dataclasses.replace(spoken.utterance, spans=with_misfits(words, spoken.utterance.spans))
+    return dataclasses.replace(spoken, utterance=utterance, words=tuple(words), others=others)
 
 
 def voiced(voice: Anonymiser, spoken: Spoken, secret: Secret, slices: Slices | None = None) -> Spoken:
@@ -94,8 +95,10 @@ def in_new_voice(spoken: Spoken, new: Voiced) -> Spoken:
 
 def words_to_mask(masker: Masker, spoken: Spoken) -> MaskedWords:
     """The words of the utterance's spans, with the times at which they are overwritten."""
-    unsaid_guard_s = masker.guard_ms / 1000 if spoken.unsaid else None
-    return mark(spoken.utterance.text, spoken.utterance.spans, spoken.words, unsaid_guard_s)
+    text, spans, words = spoken.utterance.text, spoken.utterance.spans, spoken.words
+    if spoken.unsaid:
+        return mark(text, spans, words, masker.guard_ms / 1000)
+    return to_the_edges(mark(text, spans, words), words, spoken.speech.duration_s)
 
 
 def masked(masker: Masker, spoken: Spoken, edits_of: EditsOf | None = None) -> Spoken:

@@ -7,7 +7,7 @@ word covers cannot be located in the speech, so the utterance is refused rather 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sottovoce.models.errors import Refusal
 from sottovoce.models.records import Span, Word
@@ -23,6 +23,7 @@ KNOWN = frozenset().union(*BLENDING)
 BLENDING_BEGIN_S, BLENDING_END_S = 0.015, 0.025
 PAUSE_S = 0.1
 LINKING = "-–—/'’_.,;:"  # what is left hanging at the edge of a token when its neighbour was removed
+MISFIT = "MISFIT"  # type of the span of a word that is left out only because of what the aligner heard
 
 
 class WordNotLocated(Refusal):
@@ -59,7 +60,7 @@ def mark(text: str, spans: Iterable[Span], words: Sequence[Word], unsaid_guard_s
     for span in spans:
         if not 0 <= span.begin < span.end <= len(text):
             raise SpanOutsideText
-        touched = [i for i, word in enumerate(words) if word.begin < span.end and span.begin < word.end]
+        touched = [i for i, word in enumerate(words) if _touching(word, [span])]
         _refuse_uncovered(text, span, [words[i] for i in touched])
         indices.update(touched)
         removed.append((span.begin, span.end))
@@ -70,6 +71,39 @@ def mark(text: str, spans: Iterable[Span], words: Sequence[Word], unsaid_guard_s
     else:
         stretches = [_inside(words[group[0]].begin_s, words[group[-1]].end_s, unsaid_guard_s) for group in groups]
     return MaskedWords(frozenset(indices), tuple(stretches), _merged(removed))
+
+
+def with_misfits(words: Sequence[Word], spans: Iterable[Span]) -> tuple[Span, ...]:
+    """These spans, and one for each other word that is left out because of a misfit.
+
+    Those are the misfits, and the words beside them: where a misfit begins and ends nobody knows. A sensitive word among all
+    these may be said a little off its place: the words beside it go, too.
+    """
+    own = tuple(spans)
+    unsure = _and_beside([i for i, word in enumerate(words) if word.misfit], len(words))
+    sensitive = [i for i in unsure if _touching(words[i], own)]
+    left_out = [words[i] for i in sorted(unsure | _and_beside(sensitive, len(words)))]
+    misfits = (Span(w.begin, w.end, MISFIT, detector="align") for w in left_out if not _touching(w, own))
+    return tuple(sorted((*own, *misfits), key=lambda span: (span.begin, span.end)))
+
+
+def to_the_edges(masked: MaskedWords, words: Sequence[Word], duration_s: float) -> MaskedWords:
+    """A misfit among the first words may be said before them, one among the last after them: up to the edge all goes."""
+    stretches = []
+    for group, (begin_s, end_s) in zip(_neighbours(sorted(masked.indices)), masked.stretches, strict=True):
+        if any(words[index].misfit for index in group):
+            begin_s = 0.0 if group[0] == 0 else begin_s
+            end_s = max(duration_s, end_s) if group[-1] == len(words) - 1 else end_s
+        stretches.append((begin_s, end_s))
+    return replace(masked, stretches=tuple(stretches))
+
+
+def _and_beside(indices: Iterable[int], count: int) -> set[int]:
+    return {near for i in indices for near in (i - 1, i, i + 1) if 0 <= near < count}
+
+
+def _touching(word: Word, spans: Iterable[Span]) -> list[Span]:
+    return [span for span in spans if word.begin < span.end and span.begin < word.end]
 
 
 def text_between(text: str, begin: int, end: int, removed: Iterable[tuple[int, int]]) -> str:

@@ -44,9 +44,12 @@ class Words:
     classes: str
 
 
-# Elsewhere a word is a run of letters, or figures with or without an ending ("7h", "1er"); some hold an apostrophe or a hyphen.
+# Elsewhere a word is a run of letters, or figures with or without an ending ("7h", "1er"); some hold an apostrophe or a hyphen,
+# and French numbers a blank ("quatre vingt dix sept").
+_TEENS = r"(?:dix(?:[- ](?:sept|huit|neuf))?|onze|douze|treize|quatorze|quinze|seize)\b"
 _PLAIN = re.compile(
-    r"\b[ap]\. ?m\b|aujourd['’]hui|après-midi|après-demain|week-end|avant-hier|meio-dia|meia-noite|\d+|[^\W\d_]+(?:-feira)?",
+    rf"\bquatre[- ]vingts?(?:[- ]{_TEENS}|\b)|\bsoixante[- ](?:et[- ])?{_TEENS}|\bdix[- ](?:sept|huit|neuf)\b|\b[ap]\. ?m\b"
+    r"|aujourd['’]hui|après-midi|après-demain|week-end|avant-hier|meio-dia|meia-noite|\d+|[^\W\d_]+(?:-feira)?",
     re.IGNORECASE,
 )
 
@@ -57,6 +60,7 @@ def class_table(code: str) -> tuple[re.Pattern[str], dict[str, str]]:
     if code == "en":
         return _WORD, _CLASS_OF
     classes = {word: kind for kind, words in language(code).classes.items() for word in words.split()}
+    classes |= {word.replace("-", " "): kind for word, kind in classes.items() if "-" in word}
     return _PLAIN, classes | dict.fromkeys(("a.m", "p.m", "a. m", "p. m"), "X")
 
 

@@ -37,7 +37,7 @@ BATCH = 8
 # Floors of pocketsphinx alone: the pool that ships was heard so.
 ALIGN = {
     "use": "pocketsphinx",
-    "network": 0.0,
+    "misfits": "refuse",
     "floor": -3.0,
     "word_floor": -1e9,
     "pause_floor": -1e9,

@@ -26,12 +26,17 @@ EXAMPLES = """\
 """
 
 
+# What is cut here is aligned once more by the run, which leaves out what does not fit; where the words of two neighbouring
+# stretches part is told only by a judge that takes no misfit.
+STRICT = "{use: pocketsphinx, misfits: refuse}"
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--input", required=True, metavar="CORPUS", help="recordings or a manifest: a record is a call")
     parser.add_argument(
         "--output", required=True, metavar="DIR", type=Path, help="local folder; holds the original words"
     )
-    parser.add_argument("--align", default="pocketsphinx", metavar="MEMBER", help="judges which words were said")
+    parser.add_argument("--align", default=STRICT, metavar="MEMBER", help="judges which words were said")
     parser.add_argument(
         "--recognise", default="moonshine", metavar="MEMBER", help="writes down and finds anchors; none (moonshine)"
     )

@@ -1,4 +1,4 @@
-"""`sottovoce evaluate align`: how far word borders are off, and whether a text that was not said is refused."""
+"""`sottovoce evaluate align`: how far word borders are off, and whether what was not said is refused or left out."""
 
 from __future__ import annotations
 
@@ -45,10 +45,12 @@ def run(args: argparse.Namespace) -> int:
         items = [(item.known.speech, item.known.text) for item in spoken]
         results[f"word borders, {synthesiser}"] = measure.border_errors(aligner, spoken).summary()
         refused = measure.mismatches(aligner, items, [item.sensitive for item in spoken])
-        results[f"refused, {synthesiser}"] = {kind: str(share) for kind, share in refused.items()}
+        results[f"right and wrong texts, {synthesiser}"] = {kind: str(share) for kind, share in refused.items()}
     if args.input:
         items = [(speech, text) for speech, text, _ in recordings(args)]
-        results["refused, corpus"] = {kind: str(share) for kind, share in measure.mismatches(aligner, items).items()}
+        results["right and wrong texts, corpus"] = {
+            kind: str(share) for kind, share in measure.mismatches(aligner, items).items()
+        }
     show(results, args.json)
     return 0
 

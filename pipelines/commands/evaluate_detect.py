@@ -20,6 +20,7 @@ EXAMPLES = """\
   sottovoce evaluate detect --data snips.jsonl.gz --split valid --curve 1 2 3 4
   sottovoce evaluate detect --data test.conll --types film=O place=LOC --beside presidio flair:ner.pt
   sottovoce evaluate detect --data de-DE.jsonl.gz lv-LV.jsonl.gz --split test --exchange PER LOC
+  sottovoce evaluate detect --data small_talk.jsonl --none-expected
   sottovoce evaluate detect --data mine.jsonl --detector '{use: flair, model: my_flair/model.pt, trust: true}' --json
 """
 SAY_EVERY_S = 5.0
@@ -52,6 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TYPE",
         help="of other languages: PER, LOC, ORG for rare names that no tagger learnt",
     )
+    parser.add_argument(
+        "--none-expected",
+        action="store_true",
+        help="the files hold nothing sensitive: over-masking alone is measured",
+    )
     parser.add_argument("--limit", type=at_least_one, metavar="N", help="the first N utterances of each file")
     parser.add_argument(
         "--curve", type=float, nargs="+", metavar="BIAS", help="what each outside_bias of the tagger would give"
@@ -63,6 +69,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from sottovoce.models.text.detect.measure import measure
 
+    if args.none_expected and args.record:
+        raise CorpusError("--record keeps recall, and --none-expected has none")
     if args.curve:
         return _curves(args)
     detector = _detector(args.detector)
@@ -78,7 +86,8 @@ def run(args: argparse.Namespace) -> int:
         if not args.json:
             _show(name, results[name])
     if args.json:
-        print(json.dumps(results, indent=2))
+        # Shares of nothing are null: JSON has no NaN.
+        print(json.dumps(json.loads(json.dumps(results), parse_constant=lambda _: None), indent=2))
     if args.record:
         _record(args, results)
     return 0
@@ -108,7 +117,7 @@ def _prepared(path: Path, args: argparse.Namespace, known: frozenset[str] | None
     examples = _examples(path, args.split, args.limit, _types(args.types))
     if args.exchange:
         examples = _exchanged(path, examples, args.exchange)
-    _refuse_foreign_tags(path, examples, known)
+    _refuse_foreign_tags(path, examples, known, args.none_expected)
     return examples
 
 
@@ -149,16 +158,20 @@ def _exchanged(path: Path, examples: list, kinds: list[str]) -> list:
     return [exchanged(example, kinds, draw) for example in examples]
 
 
-def _refuse_foreign_tags(path: Path, examples: list, known: frozenset[str] | None) -> None:
+def _refuse_foreign_tags(path: Path, examples: list, known: frozenset[str] | None, none_expected: bool) -> None:
     """Recall of types that nobody looks for would be a figure about nothing; of some of them, it is said which they are."""
     from sottovoce.models.text.detect.builder.corpora import stretches
 
     named = {kind for example in examples for _, _, kind in stretches(example.labels)}
+    if none_expected:
+        if named:
+            raise CorpusError(f"{path.name}: --none-expected, but its tags name {', '.join(sorted(named)[:8])}")
+        return
     if not named or (known is not None and not named & known):
         has = f"its tags name {', '.join(sorted(named)[:8])}" if named else "no word of it is tagged"
         raise CorpusError(
             f"{path.name}: {has}, and nothing that the detector looks for: {', '.join(sorted(known or ())) or 'any type'}; "
-            "--types TAG=TYPE says what a tag means"
+            "--types TAG=TYPE says what a tag means, --none-expected that nothing is there to be found"
         )
     beyond = sorted(named - known) if known is not None else []
     if beyond:
@@ -207,6 +220,13 @@ def _examples(path: Path, split: str | None, limit: int | None, types: dict[str,
 
 
 def _show(name: str, row: dict[str, Any]) -> None:
+    if not row["entity_words"]:
+        low, high = row["over_masking_interval"]
+        print(
+            f"{name}: {row['utterances']:,} utterances, nothing sensitive\n"
+            f"  over-masking  {100 * row['over_masking']:6.2f} %   (95 %: {100 * low:.2f} to {100 * high:.2f})"
+        )
+        return
     low, high = row["interval"]
     print(
         f"{name}: {row['utterances']:,} utterances, {row['entity_words']:,} sensitive words\n"

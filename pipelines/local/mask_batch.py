@@ -91,7 +91,7 @@ class MaskBatch:
         else:
             loaded = Spoken(dataclasses.replace(record, spans=tuple(spans)), self.load(record))
             spoken = chain.checked(self.listener, chain.masked(self.masker, chain.aligned(self.aligner, loaded)))
-            words, speech, masked = spoken.words, spoken.speech, spoken.masked
+            words, speech, masked, spans = spoken.words, spoken.speech, spoken.masked, list(spoken.utterance.spans)
         assert masked is not None
         if self.typed:
             text = text_with_markers(record.text, spans, words)

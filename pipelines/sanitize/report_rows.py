@@ -15,6 +15,8 @@ import pyarrow.parquet as pq
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 
+from sottovoce.models.speech.masked_words import MISFIT
+
 MOST_LABELS = 15
 WANTED = ("text", "duration_s", "intent", "turns")
 
@@ -61,6 +63,8 @@ def _spans(given: Mapping[str, Any]) -> Section | None:
     rows = [(kind, *(f"{sink['spans'].get(kind, 0):,}" for sink in given.values())) for kind in kinds]
     rows.append(("all", *(f"{sum(sink['spans'].values()):,}" for sink in given.values())))
     note = "By the detectors and the corpus's own labels, before anything was replaced or masked; what they miss is not in it."
+    if MISFIT in kinds:
+        note += " MISFIT: words that the aligner did not find in the sound, and words beside them, in neither text nor speech."
     return Section("Sensitive stretches found, by type and data set", ("type", *given), tuple(rows), note)
 
 

@@ -22,7 +22,7 @@ from sottovoce.models.settings import Spec
 from sottovoce.models.speech.align.readings import as_said
 from sottovoce.models.speech.audio import Speech, resample, to_flac
 from sottovoce.models.speech.audio import load as decode
-from sottovoce.models.speech.masked_words import MaskedWords
+from sottovoce.models.speech.masked_words import MaskedWords, with_misfits
 from sottovoce.models.speech.slice import Slicer
 from sottovoce.models.speech.spoken import Spoken
 from sottovoce.pipelines.sanitize.job_file import JobFile
@@ -80,7 +80,7 @@ def align(utterances: Sequence[Utterance], job: JobFile, masked: bool, load: Loa
             found = detector.detect([utterance.text])[0] if masked else []
             spans = tuple(slots.add(utterance.text, found, utterance.slots)) if masked else ()
             words = aligner.align(load(utterance), utterance.text, utterance.language)
-            out.found[key_of(utterance)] = spans, words
+            out.found[key_of(utterance)] = with_misfits(words, spans), words
         except Refusal as refusal:
             out.refused[refusal.code] += 1
     return out

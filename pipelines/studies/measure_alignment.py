@@ -22,10 +22,12 @@ from sottovoce.models.evaluation.metrics.proportion import Share
 from sottovoce.models.records import Utterance, Word
 from sottovoce.models.speech.align import Aligner
 from sottovoce.models.speech.audio import Speech, resample
+from sottovoce.models.speech.masked_words import mark, with_misfits
 
 RATE_HZ = 16_000
 NONE = Share(0, 0)
-MISMATCHES = ("another utterance's text", "one word replaced", "one word added", "one word left out")
+MISMATCHES = ("another utterance's text", "one word replaced", "one word added", "one word missing")
+COVERED = 0.8  # of a missing word's time
 
 
 @dataclass(frozen=True)
@@ -89,30 +91,74 @@ def border_errors(aligner: Aligner, spoken: Sequence[KnownSpeech]) -> BorderErro
 def mismatches(
     aligner: Aligner, items: Sequence[tuple[Speech, str]], sensitive: Sequence[frozenset[int]] = (), seed: int = 0
 ) -> dict[str, Share]:
-    """Share of utterances refused: with their own text (false alarms) and with texts that were not said.
+    """What becomes of utterances with their own text (false alarms: refused, or of the others words lost), and with texts that
+    were not said: caught is what is refused, or has the wrong words, or the place of those that are missing, left out.
 
-    Where the `sensitive` words are known, also with all of them left out: names that are said but not written.
+    Where the `sensitive` words are known, also with all of them missing: names that are said but not written.
     """
     rng = random.Random(seed)
     vocabulary = sorted({word for _, text in items for word in text.lower().split()})
-    refused: dict[str, Share] = {}
+    found: dict[str, Share] = {}
     for index, (speech, text) in enumerate(items):
-        other = items[(index + 1 + len(items) // 3) % len(items)][1]
-        tries = list(_variants(text, other, vocabulary, rng))
+        own = _aligned(aligner, speech, text)
+        lost, count = (len(with_misfits(own, ())), len(own)) if own else (1, 1)
+        _add(found, "own text: refused", lost == count)
+        if lost < count:
+            found["own text: words lost"] = found.get("own text: words lost", NONE) + Share(lost, count)
+        tries = list(_variants(text, items[(index + 1 + len(items) // 3) % len(items)][1], vocabulary, rng))
         if sensitive:
             kept = [word for at, word in enumerate(text.split()) if at not in sensitive[index]]
-            tries += [("the sensitive words left out", " ".join(kept))] if kept else []
-        for kind, tried in tries:
-            refused[kind] = refused.get(kind, NONE) + Share(int(not accepts(aligner, speech, tried)), 1)
-    return refused
+            tries += [Wrong("the sensitive words missing", " ".join(kept), missing=sensitive[index])] if kept else []
+        for wrong in tries:
+            words = _aligned(aligner, speech, wrong.text)
+            _add(found, f"caught: {wrong.kind}", words is None or wrong.left_out(words, own, text))
+    return found
 
 
-def accepts(aligner: Aligner, speech: Speech, text: str) -> bool:
-    """Whether the aligner finds the text in the speech; a refusal is an answer here."""
+@dataclass(frozen=True)
+class Wrong:
+    """A text that was not said: the word `at` is wrong in it, or all are; `missing`: which of the words that were said."""
+
+    kind: str
+    text: str
+    at: int | None = None
+    missing: frozenset[int] = frozenset()
+
+    def left_out(self, words: Sequence[Word], own: Sequence[Word] | None, said: str) -> bool:
+        """Whether nothing wrong is left of text and sound. `own`: the words of what was `said`, which tell where the missing
+        ones are; nobody knows where the aligner refuses that, too."""
+        gone = mark(self.text, with_misfits(words, ()), words)
+        if len(gone.indices) == len(words) or (self.at is None and not self.missing):
+            return len(gone.indices) == len(words)
+        if any(self.at in _tokens(self.text, word) for i, word in enumerate(words) if i not in gone.indices):
+            return False
+        places = [word for word in own or () if self.missing & _tokens(said, word)]
+        covered = all(sum(_shared(place, stretch) for stretch in gone.stretches) >= COVERED for place in places)
+        return covered and bool(places or not self.missing)
+
+
+def _tokens(text: str, word: Word) -> set[int]:
+    """Which of the text's tokens the word is, by number."""
+    first = len(text[: word.begin].split()) - (word.begin > 0 and not text[word.begin - 1].isspace())
+    return set(range(first, len(text[: word.end].split())))
+
+
+def _shared(word: Word, stretch: tuple[float, float]) -> float:
+    """The share of a word that lies in a stretch of time."""
+    inside_s = min(word.end_s, stretch[1]) - max(word.begin_s, stretch[0])
+    return max(inside_s, 0.0) / max(word.end_s - word.begin_s, 1e-9)
+
+
+def _add(found: dict[str, Share], kind: str, counts: bool) -> None:
+    found[kind] = found.get(kind, NONE) + Share(int(counts), 1)
+
+
+def _aligned(aligner: Aligner, speech: Speech, text: str) -> tuple[Word, ...] | None:
+    """The words, or None where the aligner refuses: that is an answer here."""
     try:
-        return bool(aligner.align(speech, text))
+        return aligner.align(speech, text)
     except Refusal:
-        return False
+        return None
 
 
 def joined(recordings: Sequence[tuple[Speech, str, str]], seed: int = 0) -> Iterator[tuple[Known, frozenset[int]]]:
@@ -142,17 +188,16 @@ def load_recordings(utterances: Sequence[Utterance], load: Any) -> list[tuple[Sp
     return found
 
 
-def _variants(text: str, other: str, vocabulary: list[str], rng: random.Random) -> Iterator[tuple[str, str]]:
+def _variants(text: str, other: str, vocabulary: list[str], rng: random.Random) -> Iterator[Wrong]:
     words = text.split()
     at = rng.randrange(len(words))
     stranger = rng.choice([word for word in vocabulary if word != words[at].lower()])
-    yield "own text", text
     if other.lower() != text.lower():
-        yield MISMATCHES[0], other
-    yield MISMATCHES[1], " ".join([*words[:at], stranger, *words[at + 1 :]])
-    yield MISMATCHES[2], " ".join([*words[:at], stranger, *words[at:]])
+        yield Wrong(MISMATCHES[0], other)
+    yield Wrong(MISMATCHES[1], " ".join([*words[:at], stranger, *words[at + 1 :]]), at, frozenset({at}))
+    yield Wrong(MISMATCHES[2], " ".join([*words[:at], stranger, *words[at:]]), at)
     if len(words) > 1:
-        yield MISMATCHES[3], " ".join([*words[:at], *words[at + 1 :]])
+        yield Wrong(MISMATCHES[3], " ".join([*words[:at], *words[at + 1 :]]), missing=frozenset({at}))
 
 
 def _three(clips: Sequence[tuple[Speech, str]]) -> tuple[Known, frozenset[int]]:

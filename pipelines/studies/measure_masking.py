@@ -17,7 +17,7 @@ from sottovoce.models.records import Source, Span, Utterance, Word
 from sottovoce.models.speech import chain
 from sottovoce.models.speech.align import Aligner
 from sottovoce.models.speech.mask import Masker
-from sottovoce.models.speech.masked_words import MaskedWords, mark
+from sottovoce.models.speech.masked_words import MaskedWords, mark, with_misfits
 from sottovoce.models.speech.recognise import Listener
 from sottovoce.models.speech.spoken import Spoken
 from sottovoce.models.speech.voice import Anonymiser
@@ -28,7 +28,8 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class MaskingItem:
-    """Speech with known word times; the words that an aligner found in it (None where it refused), and their masks."""
+    """Speech with known word times; the words that an aligner found in it (None where it refused), and their masks (None
+    where one of them is perhaps in the wrong place)."""
 
     known: Known
     sensitive: frozenset[int]
@@ -83,26 +84,34 @@ def aligned(aligner: Aligner, spoken: Iterable[tuple[Known, frozenset[int]]]) ->
         except Refusal:
             items.append(MaskingItem(known, sensitive))
             continue
-        spans = [Span(known.words[index].begin, known.words[index].end, "SENSITIVE") for index in sorted(sensitive)]
-        items.append(MaskingItem(known, sensitive, words, mark(known.text, spans, words)))
+        try:
+            masked = mark(known.text, _spans(known, sensitive, words), words)
+        except Refusal:
+            masked = None
+        items.append(MaskingItem(known, sensitive, words, masked))
     return items
+
+
+def _spans(known: Known, sensitive: Iterable[int], words: Sequence[Word]) -> tuple[Span, ...]:
+    spans = [Span(known.words[index].begin, known.words[index].end, "SENSITIVE") for index in sorted(sensitive)]
+    return with_misfits(words, spans)
 
 
 def in_another_voice(voice: Anonymiser, masker: Masker, items: Sequence[MaskingItem]) -> list[MaskingItem]:
     """The same utterances as a run would mask them: after the voice was changed. What the voice refuses is left out."""
     out, secret = [], fresh_secret()
     for number, item in enumerate(items):
-        if item.words is None:
+        if item.words is None or item.masked is None:
             continue
         text = item.known.text
         before = item.known.words
-        spans = tuple(Span(before[i].begin, before[i].end, "SENSITIVE") for i in sorted(item.sensitive))
+        spans = _spans(item.known, item.sensitive, item.words)
         utterance = Utterance(str(number), str(number), 0, text, Source("made", number), spans=spans)
         try:
             voiced = chain.voiced(voice, Spoken(utterance, item.known.speech, item.words), secret)
+            masked = chain.words_to_mask(masker, voiced)
         except Refusal:
             continue
-        masked = chain.words_to_mask(masker, voiced)
         # A voice that says the words anew knows when; under the others they are where they were.
         known = Known(voiced.speech, text, _said_anew(before, voiced.words) if voiced.unsaid else before)
         out.append(MaskingItem(known, item.sensitive, voiced.words, masked))
@@ -123,7 +132,7 @@ def coverage(masker: Masker, items: Sequence[MaskingItem], listener: Listener | 
     result = Coverage()
     for item in items:
         known, sensitive, words, masked = item.known, item.sensitive, item.words, item.masked
-        result.refused += Share(int(words is None), 1)
+        result.refused += Share(int(masked is None), 1)
         if words is None or masked is None:
             continue
         rate_hz = known.speech.rate_hz

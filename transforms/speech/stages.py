@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
-from sottovoce.models.forget.whose import part_of_utterance
+from sottovoce.models.forget.whose import Part, part_of_utterance
 from sottovoce.models.randomness import Secret
-from sottovoce.models.records import SpeechSlice, Utterance
+from sottovoce.models.records import Source, SpeechSlice, Utterance
 from sottovoce.models.settings import Spec
 from sottovoce.models.speech import audio, chain
 from sottovoce.models.speech.audio_roots import AudioRoots
+from sottovoce.models.speech.masked_words import MISFIT
 from sottovoce.models.speech.slice import Slice, slice_id
 from sottovoce.models.speech.spoken import Spoken
 from sottovoce.models.speech.voice import TakesBatches
 from sottovoce.models.speech.voice.from_text import speak
-from sottovoce.models.tally import Tally
+from sottovoce.models.tally import Given, Tally
 from sottovoce.models.text.chain import draws_of, without_coin
 from sottovoce.transforms.engine import members
 from sottovoce.transforms.engine.job import AudioSettings, Job
 from sottovoce.transforms.engine.stage import Stage, Step
 from sottovoce.transforms.read.corpus import OpenAudio
-from sottovoce.transforms.speech.set_aside import Sliced
 from sottovoce.transforms.write.rows import origin_of
+
+SINK = "stt_am"  # where all of this leads
+
+
+@dataclass(frozen=True, slots=True)
+class Sliced:
+    """The slices of one utterance, under its keyed origin."""
+
+    origin: str
+    source: Source
+    slices: tuple[SpeechSlice, ...]
+    part: Part
+
+    def parts(self) -> Iterator[Part]:
+        """The first slice stands for the utterance where utterances are counted."""
+        yield self.part
+        yield from itertools.repeat(self.part._replace(first=False, audio_s=0.0), len(self.slices) - 1)
 
 
 class LoadAudio:
@@ -46,7 +65,7 @@ class AlignWords(Stage):
     """Find the words of each utterance in its speech."""
 
     def __init__(self, job: Job):
-        super().__init__(_WithMember("align", job.align, chain.aligned), job)
+        super().__init__(_Align(job), job)
 
 
 class AnonymiseVoice(Stage):
@@ -114,6 +133,16 @@ class _WithMember(Step):
         loaded = members.load(self._spec)
         with loaded.lock:
             return self._act(loaded.member, spoken)
+
+
+class _Align(_WithMember):
+    def __init__(self, job: Job):
+        super().__init__("align", job.align, chain.aligned)
+
+    def count(self, tally: Tally, item: Spoken, outcome: Spoken) -> None:
+        left_out = len(outcome.utterance.spans) - len(item.utterance.spans)
+        if left_out:
+            tally.given.setdefault(SINK, Given()).spans[MISFIT] += left_out
 
 
 class _SaySurrogates(Step):

@@ -34,6 +34,7 @@ def json_line(name: str, text: str, words: Sequence[Word]) -> str:
                     "begin_s": round(word.begin_s, 4),
                     "end_s": round(word.end_s, 4),
                     "confidence": round(word.confidence, 4),
+                    "misfit": word.misfit,
                     "phones": [[phone.label, round(phone.begin_s, 4), round(phone.end_s, 4)] for phone in word.phones],
                 }
                 for word in words

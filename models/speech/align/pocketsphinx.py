@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -30,9 +30,12 @@ from sottovoce.models.speech.pronounce import Pronouncer
 
 FRAME_S = 1 / sphinx.FRAMES_PER_S
 FILLERS = ("<", "[")
+PAUSE = -1  # in place of the number of a word
 DOUBT_FRAMES = 5
 PRONUNCIATIONS = 4  # of a word that the dictionary lacks: names are said in more ways than one
 SAID_TOO = {"w.": ("D AH B Y UW", "D AH B AH Y UW", "D AH B Y AH")}  # ways to say it that the dictionary lacks
+MOST_MISFITS = 1 / 2  # of a text's words: what fits worse is another text
+WARY = 0.5  # share of the floors of words and phones under which all is left out, once something fits nowhere
 IN_PAUSES = 2.0  # times as much as in words: there the network tells speech from noise where pocketsphinx does not
 
 
@@ -60,8 +63,12 @@ class Segment:
 
 @dataclass
 class PocketSphinx:
-    """Refused is what falls under a floor: mean and worst word in nats per frame, worst pause and phone as a whole.
+    """A misfit is what falls under a floor: mean and worst word in nats per frame, worst pause and phone as a whole.
 
+    A text without one is kept whole. `misfits: refuse` turns an utterance with one away. With `leave_out` the words that do
+    not fit, by floors that are then higher (WARY), and both words beside a pause that does not, are marked, and left out by
+    the chain. Refused is then an utterance whose mean is too low, more than MOST_MISFITS of whose words are misfits, or in which
+    something is said before its first word or after its last.
     A word of few frames may fit badly by chance, so each word is judged as if DOUBT_FRAMES more had fitted. A pause or a
     phone that fits badly for long is speech that the text does not have. docs/speech.md shows what the floors catch and
     what they cost. `model`: a folder that `sottovoce build align` wrote; without it, the package's own model. `network`: what
@@ -73,6 +80,7 @@ class PocketSphinx:
     word_floor: float = -2.5
     pause_floor: float = -70.0
     phone_floor: float = -100.0
+    misfits: Literal["leave_out", "refuse"] = "leave_out"
     model: str | None = None
     network: float = 0.0
     _judge: Judge | None = field(default=None, init=False, repr=False)
@@ -80,8 +88,9 @@ class PocketSphinx:
     _pronouncer: Pronouncer | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        floors = (self.floor, self.word_floor, self.pause_floor, self.phone_floor)
         names = ("floor", "word_floor", "pause_floor", "phone_floor")
-        require(*((getattr(self, name) <= 0, f"{name}: must be at most 0") for name in names))
+        require(*((floor <= 0, f"{name}: must be at most 0") for name, floor in zip(names, floors, strict=True)))
         require((self.network >= 0, "network: must be at least 0"))
 
     def setup(self) -> None:
@@ -102,23 +111,33 @@ class PocketSphinx:
         spoken = pieces(text)
         grammar = grammar_of([piece.forms for piece in spoken], self._known)
         segments = self._segments(sphinx.pcm_of(speech), grammar)
-        self._refuse_mismatch(segments)
-        owners = grammar.owners([segment.name for segment in segments if not segment.is_pause])
-        said = [segment for segment in segments if not segment.is_pause]
+        owners = iter(grammar.owners([segment.name for segment in segments if not segment.is_pause]))
+        owner_of = [PAUSE if segment.is_pause else next(owners) for segment in segments]
+        misfits = self.misfits_in(segments, owner_of)
         words = []
         for index, piece in enumerate(spoken):
-            own = [segment for segment, owner in zip(said, owners, strict=True) if owner == index]
-            words.append(_word(piece.begin, piece.end, own, speech.duration_s))
+            own = [segment for segment, owner in zip(segments, owner_of, strict=True) if owner == index]
+            word = _word(piece.begin, piece.end, own, speech.duration_s)
+            words.append(replace(word, misfit=index in misfits))
         return tuple(words)
 
     def ledger(self) -> LedgerEntry:
         return LedgerEntry(
             stage="align",
             mechanism="pocketsphinx",
-            says="Each word of the transcript is located in the speech; where the transcript does not fit, the "
-            "utterance is refused.",
-            not_protected=("words that are said but not written, where the misfit stays above the floors",),
+            says="Each word of the transcript is located in the speech. "
+            + (
+                "What does not fit, and the words beside it, are left out of text and speech; where too much does not, the "
+                "utterance is refused."
+                if self.misfits == "leave_out"
+                else "Where the transcript does not fit, the utterance is refused."
+            ),
+            not_protected=(
+                "words that are said but not written, where the misfit stays above the floors"
+                + (", or reaches beyond the words beside it" if self.misfits == "leave_out" else ""),
+            ),
             parameters={
+                "misfits": self.misfits,
                 "floor": self.floor,
                 "word_floor": self.word_floor,
                 "pause_floor": self.pause_floor,
@@ -159,17 +178,34 @@ class PocketSphinx:
         doubts = self.network * self._judge.ratios(pcm) if self._judge else None
         return [_segment(name, phones, free, doubts) for name, phones in aligned if phones]
 
-    def _refuse_mismatch(self, segments: Sequence[Segment]) -> None:
-        words = [segment for segment in segments if not segment.is_pause]
-        pauses = [segment for segment in segments if segment.is_pause]
-        misfits = (
-            sum(segment.total for segment in segments) < self.floor * sum(s.end - s.begin for s in segments),
-            min(segment.total / (segment.end - segment.begin + DOUBT_FRAMES) for segment in words) < self.word_floor,
-            min((segment.total for segment in pauses), default=0.0) < self.pause_floor,
-            min(segment.worst_phone for segment in words) < self.phone_floor,
-        )
-        if any(misfits):
+    def misfits_in(self, segments: Sequence[Segment], owner_of: Sequence[int]) -> set[int]:
+        """The words, by number, that are perhaps not what is said; `owner_of`: whose each segment is, or PAUSE. Refused is
+        what does not fit as a whole or for the most part, and speech in a pause that is not between two words."""
+        if sum(segment.total for segment in segments) < self.floor * sum(s.end - s.begin for s in segments):
             raise AlignmentMismatch
+        found = self._under(1.0, segments, owner_of)
+        if found and self.misfits == "leave_out":
+            found = self._under(WARY, segments, owner_of)
+        if len(found) > (MOST_MISFITS * len({*owner_of} - {PAUSE}) if self.misfits == "leave_out" else 0):
+            raise AlignmentMismatch
+        return found
+
+    def _under(self, share: float, segments: Sequence[Segment], owner_of: Sequence[int]) -> set[int]:
+        """The words under that share of their floors, and those beside a pause under its own."""
+        said, found = [owner for owner in owner_of if owner != PAUSE], set[int]()
+        for at, (segment, owner) in enumerate(zip(segments, owner_of, strict=True)):
+            if owner == PAUSE and segment.total < self.pause_floor:
+                place = at - sum(one == PAUSE for one in owner_of[:at])
+                if place in (0, len(said)):
+                    raise AlignmentMismatch
+                found |= {said[place - 1], said[place]}
+            elif owner != PAUSE and self._is_misfit(segment, share):
+                found.add(owner)
+        return found
+
+    def _is_misfit(self, word: Segment, share: float) -> bool:
+        fit = word.total / (word.end - word.begin + DOUBT_FRAMES)
+        return fit < share * self.word_floor or word.worst_phone < share * self.phone_floor
 
 
 def _refuse_unless_english(language: str | None) -> None:

@@ -208,10 +208,10 @@ class CallCutter:
         if not is_transcript(text):
             return AlignmentMismatch()
         try:
-            self.judge.align(self._speech(stretch), text, self.language)
+            words = self.judge.align(self._speech(stretch), text, self.language)
         except Refusal as refusal:
             return refusal
-        return text
+        return AlignmentMismatch() if any(word.misfit for word in words) else text
 
 
 def _runs_of_empty(places: Sequence[Places]) -> list[tuple[int, int]]:

@@ -28,7 +28,7 @@ from sottovoce.models.speech.voice import from_text as said_from_text
 from sottovoce.models.speech.voice import pool as pools
 from sottovoce.models.speech.voice.departures import Departures
 from sottovoce.models.speech.voice.fargan import Fargan
-from sottovoce.models.speech.voice.opus_features import HOP, RATE_HZ, Analysis
+from sottovoce.models.speech.voice.opus_features import FEATURES, HOP, RATE_HZ, Analysis
 from sottovoce.models.speech.voice.phone_track import (
     SILENCE,
     PhoneTrack,
@@ -38,6 +38,7 @@ from sottovoce.models.speech.voice.phone_track import (
     track_of,
     without_words,
 )
+from sottovoce.models.speech.voice.phonetic_ledger import entry_of
 from sottovoce.models.speech.voice.prosody import Shared, SourceProsody, source_prosody
 from sottovoce.models.speech.voice.pseudo_speaker import PseudoSpeakerOptions, PseudoSpeakers, draw_key
 from sottovoce.models.speech.voice.public_sounds import Follow, phones_heard_in, spectral_departures
@@ -45,7 +46,7 @@ from sottovoce.models.speech.voice.say_phones import PEAK, PseudoVoice, VoicedFr
 
 PAUSE_RATE = 0.13  # of the borders between words: as often as LibriSpeech's and AN4's speakers pause
 USUAL_LEVEL = 0.05  # where nothing of the source is left to take the level of
-LEFT = {"spectrum": "its spectrum, the mean of its kind taken out", "phones": "the phones that a network hears in it"}
+SOUNDS_DRAWN = 64
 LEFT_OUT_FRAMES = 30  # of silence in place of words that are not said, however long they were
 
 
@@ -70,23 +71,26 @@ class Analysed:
 
 @dataclass(frozen=True)
 class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
-    """`prosody`: the share of loudness, pitch, voicing, lengths and pauses that comes from the pool, 0 to 1; or
+    """Without further options all prosody is the pool's, and each sound is said as true public sounds are, not as a mean.
+
+    `prosody`: the share of loudness, pitch, voicing, lengths and pauses that comes from the pool, 0 to 1; or
     `departures`: all of it, and what the source does otherwise with lengths, loudness and voicing, freed of its habits.
+    Where it is given, or `from_text` is, `nearest` is 0 unless that is given, too: at `prosody: 1` nothing of the source passes.
 
     `assign: slice` gives every slice a voice of its own: one voice for an utterance would join its slices again. Where
     nothing is sliced it is one voice for an utterance.
     `nearest`: each sound is said as the nearest of so many public ones, drawn for it (`public_sounds.py`); 0: as the network
-    expects it. `follow`: what is near, the spectrum less its habits or the phones that a network hears in it. `depth`: how
-    far on the way from there to the public sound; `joins`: what a jump between two sounds counts.
+    expects it. `follow`: what is near, the phones that a network hears in it or the spectrum less its habits. `depth`: how
+    far on the way from what the network expects to the public sound; `joins`: what a jump between two sounds counts.
     `versions`: so many times each utterance is said and released, each with draws of its own.
     `pool` is a folder that `sottovoce build voice` wrote; without it, the pool that ships.
     """
 
-    prosody: float | Literal["departures"] = 1.0
-    nearest: int = 0
-    follow: Follow = "spectrum"
-    joins: float = 0.0
-    depth: float = 1.0
+    prosody: float | Literal["departures"] | None = None
+    nearest: int | None = None
+    follow: Follow = "phones"
+    joins: float = 1.0
+    depth: float = 0.6
     versions: int = 1
     assign: Literal["slice", "utterance", "speaker"] = "slice"
     pool: str | None = None
@@ -97,8 +101,11 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(
-            (self.prosody == "departures" or 0 <= self.prosody <= 1, "prosody: must be departures or lie in [0, 1]"),
-            (0 <= self.nearest <= 1000, "nearest: must lie in [0, 1000]"),
+            (
+                self.followed_prosody == "departures" or 0 <= self.followed_prosody <= 1,
+                "prosody: must be departures or lie in [0, 1]",
+            ),
+            (0 <= self.sounds_drawn <= 1000, "nearest: must lie in [0, 1000]"),
             (
                 0 <= self.depth <= 1 and self.joins >= 0,
                 "depth, joins: depth must lie in [0, 1], joins must be at least 0",
@@ -116,13 +123,25 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
             ),
         )
 
+    @property
+    def followed_prosody(self) -> float | Literal["departures"]:
+        """`prosody`, or what it is where nobody says."""
+        return 1.0 if self.prosody is None else self.prosody
+
+    @property
+    def sounds_drawn(self) -> int:
+        """`nearest`, or what it is where nobody says."""
+        if self.nearest is not None:
+            return self.nearest
+        return SOUNDS_DRAWN if self.prosody is None and not self.from_text else 0
+
     def setup(self) -> None:
         pool = pools.load(self.pool)
         self._parts.update(
             analysis=Analysis(), pool=pool, pseudo_speakers=PseudoSpeakers(self, pool),
             network=corpus_means.network_of(self.pool), vocoder=Fargan(),
         )  # fmt: skip
-        if self.nearest:
+        if self.sounds_drawn:
             self._parts.update(sounds=public_sounds.load(self.pool, self.follow), judge=Judge())
 
     def choosing(self, **options: Any) -> Phonetic:
@@ -148,15 +167,15 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         if self.from_text:
             return self._from_text(utterance, secret, slices)
         left_out = mark(utterance.text, utterance.spans, words).indices
-        analysed = self._parts["analysis"](_without_sound(speech, [words[index] for index in left_out]))
-        whole = track_of(words, len(analysed))
+        features = self._features(_without_sound(speech, [words[index] for index in left_out]))
+        whole = track_of(words, len(features))
         heard_words, track = silenced(whole, left_out), without_words(whole, left_out, LEFT_OUT_FRAMES)
         if not (track.phone != SILENCE).any():
             raise NothingToSay
         draw = secret.generator("voice.phonetic", utterance.dialogue_id, utterance.id)
-        heard = Analysed(utterance, speech, analysed)
+        heard = Analysed(utterance, speech, features)
         voice = self._pseudo_speaker(heard, secret)
-        prosody = source_prosody(analysed, heard_words)
+        prosody = source_prosody(features, heard_words)
         source, followed = self._source(prosody, track), self._followed(heard, prosody, track)
         track = repaused(track, source.public_pauses, PAUSE_RATE, draw)
         said = retimed(self._parts["network"], voice, track, source, draw)
@@ -166,16 +185,27 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
             parts = self._cast(heard, secret, said, slices(moved, mark(utterance.text, utterance.spans, moved)))
         sounds = None
         if followed is not None:
-            sounds = self._parts["sounds"].said(said, followed, self.nearest, draw, self.joins, self.depth, self.follow)
+            sounds = self._parts["sounds"].said(
+                said, followed, self.sounds_drawn, draw, self.joins, self.depth, self.follow
+            )
         samples = self._parts["vocoder"].speak(say(self._parts["network"], parts, said, source, draw, sounds))
         loud = speech_level(resample(speech, RATE_HZ).samples, heard_words) or USUAL_LEVEL
         loud /= max(speech_level(samples, said), 1e-9)
         gain = min(loud, PEAK / max(float(np.max(np.abs(samples))), 1e-9))
         return Voiced(Speech((samples * gain).astype(np.float32), RATE_HZ), moved, unsaid=True)
 
+    def _features(self, speech: Speech) -> np.ndarray:
+        """[frames, 20]; none are looked for where nothing of them would pass."""
+        if self.looks_at_source or self.followed_prosody != 1 or (self.sounds_drawn and self.follow == "spectrum"):
+            found: np.ndarray = self._parts["analysis"](speech)
+            return found
+        return np.zeros((round(speech.duration_s * RATE_HZ) // HOP + 2, FEATURES))
+
     @property
     def _takes_from_source(self) -> bool:
-        drawn = self.prosody == 1 and self.nearest == 0 and self.assign == "slice" and self.gender == "random"
+        drawn = (
+            self.followed_prosody == 1 and self.sounds_drawn == 0 and self.assign == "slice" and self.gender == "random"
+        )
         return self.looks_at_source or not drawn
 
     @property
@@ -199,12 +229,12 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         return Voiced(speech, moved, unsaid=True, slices=made)
 
     def _source(self, prosody: np.ndarray, track: PhoneTrack) -> SourceProsody:
-        if self.prosody != "departures":
-            return Shared(prosody, self.prosody)
+        if self.followed_prosody != "departures":
+            return Shared(prosody, self.followed_prosody)
         return Departures.of(self._parts["network"], self._middle, prosody, track)
 
     def _followed(self, heard: Analysed, prosody: np.ndarray, track: PhoneTrack) -> np.ndarray | None:
-        if not self.nearest:
+        if not self.sounds_drawn:
             return None
         if self.follow == "phones":
             return phones_heard_in(self._parts["judge"], heard.speech, track)
@@ -232,61 +262,9 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         ]
 
     def ledger(self) -> LedgerEntry:
-        if self.from_text:
-            return LedgerEntry(
-                stage="voice",
-                mechanism="phonetic, from text",
-                says="The sound of each slice follows from its released text, its released id and the secret: nothing of a "
-                "recording is in it, neither voice nor melody, loudness, tempo or pronunciation. Speech tells what its text "
-                "tells, and no more; what holds for the texts of the run holds for their speech."
-                + corpus_means.told(self.pool),
-                not_protected=("whatever the released texts tell: this voice hides who speaks, not what is said",),
-                parameters={f.name: getattr(self, f.name) for f in fields(self) if f.init},
-                assumptions=("the secret of the run is not known to the reader", "pool and dictionary are public"),
-            )
-        return LedgerEntry(
-            stage="voice",
-            mechanism="phonetic",
-            says="Speech is made anew from its phones in the voice of a mix of public speakers; no spectrum of the source "
-            "is said, and words to be masked are not spoken at all." + corpus_means.told(self.pool),
-            not_protected=(
-                *self._prosody_left(),
-                *self._spectrum_left(),
-                *self._versions_left(),
-                "choice of words and of pronunciations, and how loud the utterance is as a whole",
-                "speech that the transcript lacks vanishes; a wrong word in the transcript is spoken",
-            ),
-            parameters={f.name: getattr(self, f.name) for f in fields(self) if f.init},
-        )
-
-    def _versions_left(self) -> tuple[str, ...]:
-        if self.versions == 1:
-            return ()
-        return (
-            f"{self.versions} versions of each utterance: no id links them, but their text does, and who takes them together "
-            "hears what of the source is in all of them",
-        )
-
-    def _spectrum_left(self) -> tuple[str, ...]:
-        if not self.nearest:
-            return ()
-        return (
-            f"which of {self.nearest} public sounds is nearest to each sound of the source, by {LEFT[self.follow]}: at "
-            f"most {np.log2(max(self.nearest, 1)):.1f} bits a sound; how much of that tells the speaker is measured, not proved",
-        )
-
-    def _prosody_left(self) -> tuple[str, ...]:
-        if self.prosody == 1:
-            return ()
-        if self.prosody == "departures":
-            return (
-                "how lengths, loudness and voicing of the sounds of one kind differ inside the utterance, the mean of each "
-                "kind taken out: little of the speaker was found in it, none is not proved",
-            )
-        return (
-            f"what is left of rhythm, pauses, loudness and pitch: {100 * (1 - self.prosody):.0f} % of their shape is the "
-            "source's, by which several utterances of one person can be linked better than by chance",
-        )
+        own = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+        chosen = {"prosody": self.followed_prosody, "nearest": self.sounds_drawn}
+        return entry_of(self, own | chosen)
 
 
 def _without_sound(speech: Speech, words: Sequence[Word]) -> Speech:

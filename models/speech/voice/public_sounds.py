@@ -134,12 +134,12 @@ def load(path: Path | str | None = None, follow: Follow = "spectrum") -> PublicS
     """The sounds in a folder that `sottovoce build voice` wrote; without a path, those that ship."""
     file = Path(path or WEIGHTS) / FILE
     if not file.is_file():
-        raise CorpusError(f"{file.parent}: holds no {FILE}; make one with `sottovoce build voice`")
+        raise CorpusError(f"{file.parent}: holds no {FILE}; make one with `sottovoce build voice`, or say prosody: 1")
     with np.load(file) as stored:
         found = PublicSounds(**dict(stored.items()))
     if follow == "phones" and found.heard is None:
         raise CorpusError(
-            f"{file.parent}: {FILE} is older than `follow: phones`; hear the corpus again with build voice"
+            f"{file.parent}: {FILE} is older than `follow: phones`; hear the corpus again with build voice, or say prosody: 1"
         )
     return found
 

@@ -9,7 +9,7 @@ Before that a tagger's spans are tidied (`tidied`): they neither begin nor end w
 a possessive, nor end with a preposition, and no name begins with one. Letters of a name are never given up: what is cut off are
 words that name nothing, and marks. "of", "the" and "a" stay before a name: on dev data to cut them cost more recall than it
 saved. Alone, or "the" and "early" before a time, they are nothing; nor is a unit taken for a
-place ("in celsius"). Of "Tom's bags" Tom is somebody.
+place ("in celsius"), or a car for a date. Of "Tom's bags" Tom is somebody.
 """
 
 from __future__ import annotations
@@ -38,6 +38,18 @@ _SMALL = re.compile(r"(?:\W*\b(?:the|a|an|of|early)\b)+\W*$", re.IGNORECASE)
 _ARTICLE = re.compile(r"(?:the|a|an)$", re.IGNORECASE)
 _UNIT = re.compile(r"(?:degrees?\W*)?(?:degrees?|cel[sc]ius|fah?renheit|kelvin)\W*$", re.IGNORECASE)
 _SHORT_UNIT = re.compile(r"(?:degrees?\s+|\bin\s+|\d\s*)[cf]$", re.IGNORECASE)  # with what stands before it
+# A car is no date, as which the tagger takes it: a make, and one word more that is none ("a tesla by easter").
+_DAY = (
+    r"easter|christmas|xmas|thanksgiving|halloween|hanukkah|ramadan|diwali|eid|new\s+year|valentine|\w+day|to\w+row|tonight|next|this"
+    r"|last|in|on|by"
+)
+_CAR = re.compile(
+    r"\b(?:acura|audi|bmw|buick|cadillac|chevrolet|chevy|chrysler|citroen|dacia|dodge|fiat|ford|honda|hyundai|infiniti|jaguar|jeep"
+    r"|kia|lexus|mahindra|maruti|maruthi|maruthy|mazda|mercedes|mitsubishi|nissan|opel|peugeot|pontiac|porsche|renault|skoda"
+    r"|subaru|suzuki|tesla|toyota|vauxhall|volkswagen|volvo)(?:\W+(?:benz|suzuki))?"
+    rf"(?:\W+(?!(?:{_DAY})\b)[^\W\d]+)?$",
+    re.IGNORECASE,
+)
 _OWNED = re.compile(r"([A-Z]\w*)['’]s?\s+[a-z]")
 _EMPTY = re.compile(rf"\W*(?:(?:{_LOOSE}|{_PREPOSITION}|as|is|['’]?s)\W*)*$", re.IGNORECASE)
 
@@ -141,6 +153,8 @@ def _is_nothing(span: Span, text: str) -> bool:
     if span.type in (*_NAMES, "DATE", "TIME") and _SMALL.match(inside):
         return True
     if span.type == "LOC" and (_UNIT.match(inside) or _SHORT_UNIT.search(text, max(0, span.begin - 10), span.end)):
+        return True
+    if span.type == "DATE" and _CAR.search(text, max(0, span.begin - 20), span.end):
         return True
     return _EMPTY.match(inside) is not None
 

@@ -1,13 +1,16 @@
-"""What can be told from how it is written: addresses, numbers in figures, dates, times, amounts."""
+"""What can be told from how it is written: addresses (also as they are said), numbers in figures, dates, times, amounts."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 
 from sottovoce.models.text.detect.checks import iban_holds, is_identifier, number_type
 from sottovoce.models.text.languages import language
+from sottovoce.models.text.words import Words
 
 TLD = (
     "com|net|org|edu|gov|mil|int|info|biz|io|co|ai|app|dev|me|tv|eu|uk|us|ca|au|nz|ie|in|de|fr|es|it|nl|be|ch|at|pl|pt|"
@@ -26,8 +29,8 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 
 # Each pattern starts where no earlier start could have begun: long runs of one character stay linear.
-EMAIL = _compile(r"(?<![\w.+%'-])[\w.+%'-]+(?:\s?@\s?[\w-]+(?:\.[\w-]+)+|(?:@\s?|\s@\s)[\w-]+)")
-HANDLE = _compile(r"(?<![\w.+%'-])@\w{2,}")
+EMAIL = _compile(r"(?<![\w.+%'-])[\w.+%'-]+(?:\s?@\s?[\w-]+(?:\.[\w-]+)+|@\s?[\w-]+)")
+HANDLE = _compile(r"(?<![\w.+%'-])@\s?\w{2,}")  # what stands before a lone @ is no part of it: "thanks @ anna_b"
 URL = _compile(
     rf"\b(?:https?://|www\.)[^\s<>\"]+|\bhttps?\s?:\s?/\s?/\s?[\w-]+(?:\s?[./]\s?[\w-]+){{0,9}}|(?<![\w@.-])(?:[a-z0-9-]+\.)+(?:{TLD})\b(?:[/:?#][^\s<>\"]*)?"
 )
@@ -125,3 +128,90 @@ def _numbers(text: str, regions: tuple[str, ...], identifiers: tuple[str, ...]) 
         if len(figures) >= _MIN_FIGURES:
             plus = "+" if "+" in match.group() else ""
             yield match.start(), match.end(), number_type(plus + figures, regions, "", identifiers)
+
+
+# Addresses read out loud: "john dot smith at example dot com", "anna punkt weiß ät example punkt de".
+_MAILER = r"(?:gmail|hotmail|yahoo|outlook|icloud|protonmail|rediffmail|rediff|aol|msn)"
+SPOKEN_HANDLE = re.compile(
+    r"(?<!\w)\w+(?:\s(?:dot|dash|hyphen)\s\w+)?(?:\s(?:underscore|under\sscore)\s\w+){1,4}", re.IGNORECASE
+)
+_NAMES_A_HANDLE = frozenset(("handle", "name", "username", "screenname", "tag", "gamertag", "nickname"))
+# A handle that is named as one: "my user name is cold brew". What it is said to be like is none: "is not right".
+NAMED_HANDLE = re.compile(
+    r"\b(?:handle|user\s?name|screen\s?name|gamer\s?tag|nick\s?name|login\sname)(?:\s(?:on|for)\s\w+)?\s(?:is|was)\s"
+    r"((?!(?:not|no|now|wrong|right|correct|incorrect|taken|the|a|an|on|in|my|your|what|already|still|too|very|so|it)\b)"
+    r"\w[\w.-]*(?:\s\w[\w-]*){0,2})(?=\s*(?:$|[,.;!?]|and\b))",
+    re.IGNORECASE,
+)
+_MAX_LOCAL_WORDS = 12
+_CALLED = frozenset(("alexa", "siri", "google", "cortana", "olly"))  # an assistant by its name begins no address
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """The patterns of a language. A text without any of the words in `dots` and `ats` holds no address that was spoken."""
+
+    email: re.Pattern[str]
+    url: re.Pattern[str]
+    dots: frozenset[str]
+    ats: frozenset[str]
+    not_local: frozenset[str]
+
+
+@cache
+def addresses_of(code: str) -> Addresses:
+    """Patterns of e-mail addresses and web sites as they are said in a language: "anna at example dot com"."""
+    own = language(code)
+    dots, tld = rf"(?:{own.dot})", rf"(?:{TLD}|c\s?o|u\s?k|c\so\sm)\b"
+    label = rf"(?!(?:{own.at})\b|[ap]\s?\.\s?m\b)[\w-]+"  # "at one p. m. in leeds" is no address
+    dot = rf"(?:\s{dots}\s|\s?\.\s?)"
+    host = rf"(?:\w(?:\s\w){{2,15}}|{label}(?:\s{label}){{0,2}})(?:{dot}{label}){{0,5}}?{dot}{tld}(?:{dot}{tld})?"
+    email = (
+        rf"(?<![\w.+-])[\w.+-]+(?:\s(?:{own.joins})\s[\w.+-]+){{0,8}}\s(?:{own.at}|at\ssign|@)\s{host}"
+        rf"|(?<![\w.+-])[\w.+-]+\s(?:{own.at}|@)\s{_MAILER}\b"
+        # Transcripts without any punctuation: "smith 84 gmailcom".
+        rf"|(?<![\w.+-])(?:(?!(?:and|is|id|my|e?mail|add?ress)\b)[\w.+-]+\s)?[\w.+-]*{_MAILER}\s?(?:{dots}\s)?com?\b"
+    )
+    # Bare "period" and "point" are words; English says "dot" in an address.
+    said = "dot" if code == "en" else dots
+    # What is a word as well ends a site only where nothing follows: "a las cinco en punto de la tarde" names none.
+    words_too = rf"(?:{own.domains_and_words or '(?!)'})\b"
+    last = rf"\s{said}\s(?:{words_too}(?!\s\w)|(?!{words_too}){tld})"
+    url = (
+        rf"(?<![\w-])(?:(?:www|w\sw\sw)\s(?:{said}\s)?)?[\w-]+(?:\s{said}\s[\w-]+){{0,5}}?{last}"
+        rf"(?:\s(?:{said}|{own.slash})\s[\w-]+){{0,8}}"
+    )
+    words = {"dots": "dot" if code == "en" else own.dot, "ats": own.at}
+    return Addresses(
+        re.compile(email, re.IGNORECASE), re.compile(url, re.IGNORECASE),
+        not_local=_CALLED.union(own.not_local.split()), **{name: frozenset(said.split("|")) for name, said in words.items()},
+    )  # fmt: skip
+
+
+def find_addresses(text: str, words: Words, code: str = "en") -> Iterator[tuple[int, int, str]]:
+    """(begin, end, type) of e-mail addresses, web sites and handles that are read out loud."""
+    if "underscore" in words.lowered or "score" in words.lowered:
+        for match in SPOKEN_HANDLE.finditer(text):
+            yield match.start(), match.end(), "CODE"
+    if code == "en" and not _NAMES_A_HANDLE.isdisjoint(words.lowered):
+        yield from ((*match.span(1), "CODE") for match in NAMED_HANDLE.finditer(text))
+    known = addresses_of(code)
+    dotted = not known.dots.isdisjoint(words.lowered)
+    if not dotted and "." not in text and known.ats.isdisjoint(words.lowered) and "mail" not in text.lower():
+        return
+    for match in known.email.finditer(text):
+        yield _local_begin(text, match.start(), words, known.not_local), match.end(), "EMAIL"
+    if dotted:
+        for match in known.url.finditer(text):
+            yield match.start(), match.end(), "URL"
+
+
+def _local_begin(text: str, begin: int, words: Words, not_local: frozenset[str]) -> int:
+    """People say "j smith eighty four at ...": take the words to the left as well, up to one that cannot belong."""
+    at = bisect_right(words.begins, begin) - 1
+    for _ in range(_MAX_LOCAL_WORDS):
+        if at < 1 or words.lowered[at - 1] in not_local or not text[words.ends[at - 1] : words.begins[at]].isspace():
+            break
+        at -= 1
+        begin = words.begins[at]
+    return min(begin, words.begins[at]) if at >= 0 else begin

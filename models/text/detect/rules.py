@@ -16,8 +16,8 @@ from sottovoce.models.records import Span
 from sottovoce.models.settings import require
 from sottovoce.models.text.detect import CONTEXT, ENGLISH, ByLanguage
 from sottovoce.models.text.detect.overlap import resolve
-from sottovoce.models.text.detect.patterns import find_written
-from sottovoce.models.text.detect.spoken_patterns import find_addresses, find_named, find_spoken, find_will
+from sottovoce.models.text.detect.patterns import find_addresses, find_written
+from sottovoce.models.text.detect.spoken_patterns import find_named, find_spoken, find_will
 from sottovoce.models.text.languages import TABLE, language
 from sottovoce.models.text.words import read_words
 

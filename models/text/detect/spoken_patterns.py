@@ -1,4 +1,4 @@
-"""What can be told from how it is said: numbers, letters, dates, times and amounts in words, and addresses read out loud.
+"""What can be told from how it is said: numbers, letters, dates, times and amounts in words.
 
 Speech transcripts have no figures and no punctuation: "oh seven seven double four", "half past seven p m", "s m i t h".
 The patterns are regular expressions over word classes (`words.py`); repeats are bounded, so that time stays linear.
@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from sottovoce.models.text.detect.checks import is_identifier, number_type
-from sottovoce.models.text.detect.patterns import TLD
 from sottovoce.models.text.languages import language
 from sottovoce.models.text.words import Words, digits_of
 
@@ -48,12 +46,17 @@ FIGURES = re.compile(r"\+?(?:u[zd1]|[zdety1-5])(?:,*(?:u[zd1]|[zdety1-5]))*")
 LETTERS = re.compile(r"(?:(?:u?[lainzYdety1-5](?:(?<=[lai])(?:sE?|o).)?),*)+")
 CUE = re.compile(r"([CPKLI])[^CPKLI]{0,3}$")
 
-# Spelled out, these are no secret: "what is ten pounds in u s d".
+# Spelled out, these are no secret: "what is ten pounds in u s d", "news of the b b c", "ninety nine f m".
 _CURRENCIES = frozenset(["usd", "gbp", "eur", "cad", "aud", "nzd", "inr", "jpy", "cny", "chf"])
+_STATION = re.compile(
+    r"(?:bbc|cnn|nbc|cbs|npr|pbs|mtv|espn|ard|zdf|ntv|rtl|rds|rai|rtp|rtve|tve|rmf|tvn|tvp|ltv|lsm|nos|npo)?(?:fm)?"
+    r"|nba|nfl|nhl|mlb|uefa|fifa|dfb|rnb|imdb"
+)
+_FEW_FIGURES = 5  # of a station's place on the dial; more are a number of somebody
 _NUMBERS = frozenset("zdety12345")
 _LASTING = frozenset("WZMUAB")
 _TEMPORAL = frozenset("mjwRVNOXYQFgGEpb4q")
-_HOURS = frozenset("Nr")
+_HOURS = frozenset("NrFZU")
 # In other languages: an hour of 24, and "du matin", "de la tarde", "in de ochtend", "po południu", "p. m.".
 _ANY_HOUR, _PART_OF_DAY = r"(?:y&?d|y|[zdet123])", r"(?:(?:[fEgpl]?T?)[ZR]|X)"
 
@@ -77,16 +80,16 @@ def find_spoken(words: Words, regions: tuple[str, ...], code: str = "en") -> Ite
     """(begin, end, type) in characters. Texts whose words are all of no class cost one set operation."""
     kinds = frozenset(words.classes)
     numbers = bool(kinds & _NUMBERS)
-    if kinds & _TEMPORAL:
+    if kinds & _TEMPORAL or (code != "en" and (numbers or kinds & _HOURS)):
         date, time = calendar_of(code)
         for begin, end, type_ in _all(date, words, "DATE"):
             yield begin, end, "PER" if code == "en" and _somebody(words, begin, end) else type_
         if numbers or kinds & _HOURS:
             yield from _all(time, words, "TIME")
     if kinds & _LASTING and (numbers or "A" in kinds):
-        yield from _all(DURATION, words, "DATE")
+        yield from _counted(DURATION, words, "DATE", code)
     if "$" in kinds:
-        yield from _all(AMOUNT, words, "AMOUNT")
+        yield from _counted(AMOUNT, words, "AMOUNT", code)
     if numbers:
         yield from _figures(words, regions, code)
     if "l" in kinds or "n" in kinds or "Y" in kinds:
@@ -112,7 +115,17 @@ def _all(pattern: re.Pattern[str], words: Words, type_: str) -> Iterator[tuple[i
         yield words.begins[match.start()], words.ends[match.end() - 1], type_
 
 
-# "call april", "my sister june", "is april free", "will said", "tell will to come": a month is nobody's sister, and says nothing.
+def _counted(pattern: re.Pattern[str], words: Words, type_: str, code: str) -> Iterator[tuple[int, int, str]]:
+    """Without what is one of its kind where "one" is the article, too: "un día" is a day, "un dólar" a dollar, as in English."""
+    for begin, end, kind in _all(pattern, words, type_):
+        first, last = bisect_right(words.begins, begin) - 1, bisect_right(words.begins, end - 1) - 1
+        one = last == first + 1 and words.classes[last] in "W$" and language(code).values.get(words.lowered[first]) == 1
+        if not one:
+            yield begin, end, kind
+
+
+# "call april", "my sister june", "is april free", "april will call", "my name is april": a month is nobody's sister, and says
+# nothing. So with "will said", "tell will to come".
 _NAMES_OF_MONTHS = frozenset(("april", "june", "august"))
 _TOLD = r"call|ring|phone|text|tell|ask|remind|email|message|invite|thank"
 _KIN = r"sister|brother|mother|father|wife|husband|daughter|son|friend|colleague|aunt|uncle|cousin|niece|nephew|boss|neighbou?r"
@@ -120,6 +133,10 @@ _BEFORE_SOMEBODY = re.compile(rf"{_TOLD}|{_KIN}|named|called|dear|hi|hello|hey|m
 _AFTER_SOMEBODY = re.compile(
     r"said|says|told|tells|called|calls|asked|asks|wants|wanted|wrote|writes|texted|emailed|replied|lives|works|thinks|knows|likes"
     r"|loves|needs"
+).fullmatch
+_AFTER_WILL_SOMEBODY = re.compile(
+    r"answer|arrive|attend|book|bring|call|come|cook|drive|email|handle|help|join|know|lead|meet|pay|phone|pick|reply|send|speak|stay"
+    r"|take|talk|tell|text|visit|wait|write"
 ).fullmatch
 _AFTER_IS_SOMEBODY = re.compile(r"free|here|home|busy|available|coming|calling|joining|awake|alone").fullmatch
 WILL = re.compile(
@@ -133,9 +150,12 @@ def _somebody(words: Words, begin: int, end: int) -> bool:
     at = bisect_right(words.begins, begin) - 1
     if words.lowered[at] not in _NAMES_OF_MONTHS or words.ends[at] != end:
         return False
-    before, after = (words.lowered[place] if 0 <= place < len(words.lowered) else "" for place in (at - 1, at + 1))
-    asked = before == "is" and _AFTER_IS_SOMEBODY(after)
-    return bool(asked or _BEFORE_SOMEBODY(before) or _AFTER_SOMEBODY(after))
+    first, before, after, last = (
+        words.lowered[place] if 0 <= place < len(words.lowered) else "" for place in (at - 2, at - 1, at + 1, at + 2)
+    )
+    asked = before == "is" and (_AFTER_IS_SOMEBODY(after) or first == "name")
+    does = (after == "will" and _AFTER_WILL_SOMEBODY(last)) or (before == "will" and _AFTER_WILL_SOMEBODY(after))
+    return bool(asked or does or _BEFORE_SOMEBODY(before) or _AFTER_SOMEBODY(after))
 
 
 def find_will(text: str, words: Words) -> Iterator[tuple[int, int, str]]:
@@ -189,7 +209,7 @@ def _letters(words: Words, code: str) -> Iterator[tuple[int, int, str]]:
         if sure == run.count("n") == 1:  # one "hotel" is a hotel
             continue
         cued = _cue(words, begin) in ("C", "L", "I")
-        if not cued and _currency(run, words.lowered[begin : begin + len(run)]):
+        if not cued and _known_to_all(run, words.lowered[begin : begin + len(run)]):
             continue
         spelled = (sure >= 2 and letters >= 3) or (figures >= 2 and len(counted) >= 4)
         if spelled or (len(counted) >= 2 and cued):
@@ -207,90 +227,14 @@ def _as_written(run: str, lowered: list[str], code: str) -> str:
     )
 
 
-def _currency(run: str, lowered: Sequence[str]) -> bool:
-    """ "u s d", "ten u s d", "a g b p": nothing but the currency, and how much of it before."""
-    spelled = "".join(lowered[-3:])
-    return spelled in _CURRENCIES and all(kind in "azdety12345," for kind in run[:-3])
+def _known_to_all(run: str, lowered: Sequence[str]) -> bool:
+    """A currency and how much of it before ("ten u s d", "a g b p"), a station and where it is ("b b c four"), a league.
 
-
-# Addresses read out loud: "john dot smith at example dot com", "anna punkt weiß ät example punkt de".
-_MAILER = r"(?:gmail|hotmail|yahoo|outlook|icloud|protonmail|rediffmail|rediff|aol|msn)"
-HANDLE = re.compile(
-    r"(?<!\w)\w+(?:\s(?:dot|dash|hyphen)\s\w+)?(?:\s(?:underscore|under\sscore)\s\w+){1,4}", re.IGNORECASE
-)
-_NAMES_A_HANDLE = frozenset(("handle", "name", "username", "screenname", "tag", "gamertag", "nickname"))
-# A handle that is named as one: "my user name is cold brew". What it is said to be like is none: "is not right".
-NAMED_HANDLE = re.compile(
-    r"\b(?:handle|user\s?name|screen\s?name|gamer\s?tag|nick\s?name|login\sname)(?:\s(?:on|for)\s\w+)?\s(?:is|was)\s"
-    r"((?!(?:not|no|now|wrong|right|correct|incorrect|taken|the|a|an|on|in|my|your|what|already|still|too|very|so|it)\b)"
-    r"\w[\w.-]*(?:\s\w[\w-]*){0,2})(?=\s*(?:$|[,.;!?]|and\b))",
-    re.IGNORECASE,
-)
-_MAX_LOCAL_WORDS = 12
-
-
-@dataclass(frozen=True)
-class Addresses:
-    """The patterns of a language. A text without any of the words in `dots` and `ats` holds no address that was spoken."""
-
-    email: re.Pattern[str]
-    url: re.Pattern[str]
-    dots: frozenset[str]
-    ats: frozenset[str]
-    not_local: frozenset[str]
-
-
-@cache
-def addresses_of(code: str) -> Addresses:
-    """Patterns of e-mail addresses and web sites as they are said in a language: "anna at example dot com"."""
-    own = language(code)
-    dots, tld = rf"(?:{own.dot})", rf"(?:{TLD}|c\s?o|u\s?k|c\so\sm)\b"
-    label = rf"(?!(?:{own.at})\b|[ap]\s?\.\s?m\b)[\w-]+"  # "at one p. m. in leeds" is no address
-    dot = rf"(?:\s{dots}\s|\s?\.\s?)"
-    host = rf"(?:\w(?:\s\w){{2,15}}|{label}(?:\s{label}){{0,2}})(?:{dot}{label}){{0,5}}?{dot}{tld}(?:{dot}{tld})?"
-    email = (
-        rf"(?<![\w.+-])[\w.+-]+(?:\s(?:{own.joins})\s[\w.+-]+){{0,8}}\s(?:{own.at}|at\ssign|@)\s{host}"
-        rf"|(?<![\w.+-])[\w.+-]+\s(?:{own.at})\s{_MAILER}\b"
-        # Transcripts without any punctuation: "smith 84 gmailcom".
-        rf"|(?<![\w.+-])(?:(?!(?:and|is|id|my|e?mail|add?ress)\b)[\w.+-]+\s)?[\w.+-]*{_MAILER}\s?(?:{dots}\s)?com?\b"
-    )
-    # Bare "period" and "point" are words; English says "dot" in an address.
-    said = "dot" if code == "en" else dots
-    url = (
-        rf"(?<![\w-])(?:(?:www|w\sw\sw)\s(?:{said}\s)?)?[\w-]+(?:\s{said}\s[\w-]+){{0,5}}?\s{said}\s{tld}"
-        rf"(?:\s(?:{said}|{own.slash})\s[\w-]+){{0,8}}"
-    )
-    words = {"dots": "dot" if code == "en" else own.dot, "ats": own.at}
-    return Addresses(
-        re.compile(email, re.IGNORECASE), re.compile(url, re.IGNORECASE),
-        not_local=frozenset(own.not_local.split()), **{name: frozenset(said.split("|")) for name, said in words.items()},
-    )  # fmt: skip
-
-
-def find_addresses(text: str, words: Words, code: str = "en") -> Iterator[tuple[int, int, str]]:
-    """(begin, end, type) of e-mail addresses, web sites and handles that are read out loud."""
-    if "underscore" in words.lowered or "score" in words.lowered:
-        for match in HANDLE.finditer(text):
-            yield match.start(), match.end(), "CODE"
-    if code == "en" and not _NAMES_A_HANDLE.isdisjoint(words.lowered):
-        yield from ((*match.span(1), "CODE") for match in NAMED_HANDLE.finditer(text))
-    known = addresses_of(code)
-    dotted = not known.dots.isdisjoint(words.lowered)
-    if not dotted and "." not in text and known.ats.isdisjoint(words.lowered) and "mail" not in text.lower():
-        return
-    for match in known.email.finditer(text):
-        yield _local_begin(text, match.start(), words, known.not_local), match.end(), "EMAIL"
-    if dotted:
-        for match in known.url.finditer(text):
-            yield match.start(), match.end(), "URL"
-
-
-def _local_begin(text: str, begin: int, words: Words, not_local: frozenset[str]) -> int:
-    """People say "j smith eighty four at ...": take the words to the left as well, up to one that cannot belong."""
-    at = bisect_right(words.begins, begin) - 1
-    for _ in range(_MAX_LOCAL_WORDS):
-        if at < 1 or words.lowered[at - 1] in not_local or not text[words.ends[at - 1] : words.begins[at]].isspace():
-            break
-        at -= 1
-        begin = words.begins[at]
-    return min(begin, words.begins[at]) if at >= 0 else begin
+    `run` has a letter at the least."""
+    if "".join(lowered[-3:]) in _CURRENCIES and all(kind in "azdety12345," for kind in run[:-3]):
+        return True
+    letters = "".join(word for word in lowered if len(word) == 1 and word.isalpha())
+    figures, commas = sum(kind in _NUMBERS for kind in run), run.count(",")
+    if not letters or len(letters) + figures + commas != len(run):  # some are said as words: "zed", "nine"
+        return False
+    return _STATION.fullmatch(letters) is not None and "n" not in run and "Y" not in run and figures < _FEW_FIGURES

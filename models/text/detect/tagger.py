@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Span
 from sottovoce.models.settings import require
 from sottovoce.models.text.detect import CONTEXT, ENGLISH, ByLanguage
+from sottovoce.models.text.detect.builder.lists import words as listed_words
 from sottovoce.models.text.detect.grams import GramNetwork
 from sottovoce.models.text.detect.overlap import resolve, tidied
 from sottovoce.models.text.detect.pieces import MEASURED, NETWORK, SETTINGS, Network, PieceNetwork, Scored
@@ -74,7 +76,10 @@ class Tagger(ByLanguage):
         words, scores = scored
         types = None if self.types is None else frozenset(self.types)
         network = self.network(code)
-        return tidied(spans_of(text, words, scores + network.offsets, network.names, bias, "tagger", types), text, code)
+        scores = scores + network.offsets
+        if code == ENGLISH:
+            scores = said_twice(text, words, scores, network.names.index(OUTSIDE))
+        return tidied(spans_of(text, words, scores, network.names, bias, "tagger", types), text, code)
 
     def ledger(self) -> LedgerEntry:
         measured = read_measured(self._folder, "tagger")
@@ -140,6 +145,30 @@ def in_other_languages(measured: dict[str, dict[str, Any]]) -> str:
 
 
 OUTSIDE = "O"
+_TWICE, _FAR_MORE = 2.0, 2.5
+
+
+def said_twice(text: str, words: Sequence[tuple[int, int]], scores: np.ndarray, outside: int) -> np.ndarray:
+    """Of a word that is a name as well and stands twice ("reading in reading"), the place that looks far more like a name gets
+    `_TWICE` against the outside label: the network expects one word to mean one thing."""
+    places: dict[str, list[int]] = {}
+    for at, (begin, end) in enumerate(words):
+        places.setdefault(text[begin:end].lower(), []).append(at)
+    twice = [own for word, own in places.items() if len(own) > 1 and word in _names_and_words()]
+    if not twice:
+        return scores
+    scores = scores.copy()
+    named = np.delete(scores, outside, axis=1).max(axis=1) - scores[:, outside]
+    for own in twice:
+        least = named[own].min()
+        for at in own:
+            scores[at, outside] -= _TWICE * (named[at] - least > _FAR_MORE)
+    return scores
+
+
+@cache
+def _names_and_words() -> frozenset[str]:
+    return frozenset(listed_words("word_name") + listed_words("word_place"))
 
 
 def probabilities(scores: np.ndarray, outside: int, bias: float) -> np.ndarray:

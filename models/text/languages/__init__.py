@@ -40,7 +40,8 @@ class Language:
     patterns over classes, beside those that all share; H is an hour. `clock`, `ordinal`, `link`, `currencies`: parts of what is
     written ("7 uhr", "1er mai", "3 de mayo", "20 euro"). `regions`: whose telephone numbers. `identifiers`: modules of
     python-stdnum, which know the check digits, or functions of ours; `asked_for`: those whose check says little of a bare number
-    (any nine figures may be a social security number), so that a word of class I must stand before it."""
+    (any nine figures may be a social security number), so that a word of class I must stand before it. `domains_and_words`: ends
+    of web addresses that are words of the language ("de")."""
 
     names: tuple[str, ...]
     classes: Mapping[str, str]
@@ -61,6 +62,7 @@ class Language:
     identifiers: tuple[str, ...] = ()
     asked_for: tuple[str, ...] = ()
     titles_find: bool = True
+    domains_and_words: str = ""
 
     def words(self, kind: str) -> tuple[str, ...]:
         """Words of a class (one character); none where the language has no such class."""

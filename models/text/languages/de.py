@@ -84,7 +84,7 @@ LANGUAGE = Language(
     slash="slash|schrägstrich",
     not_local="""e email mail adresse mailadresse ist lautet an mich mir meine mein die der das und oder bitte schick
 schicke schreib
-schreibe sende senden kontakt erreichst erreichen unter per über auf in von mit für ja nein ich bin es du sie zu""",
+schreibe sende senden kontakt erreichst erreichen unter per über auf in von mit für ja nein ich bin es du sie zu füge""",
     titles="herr|herrn|frau|doktor|dr|professor|prof|fräulein",
     times="HO(?:&?(?:yd?|[det123]))?D?",
     clock="uhr|h",

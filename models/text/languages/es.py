@@ -60,7 +60,7 @@ LANGUAGE = Language(
     slash="barra|slash",
     not_local="""e email mail correo electrónico dirección es a al mí mi mis el la los un una y o por favor envía envíe
 manda escribe contacto
-contacta con de del para sí no yo soy en tu su""",
+contacta con de del para sí no yo soy en tu su añade añadir agrega""",
     titles="señor|señora|señorita|don|doña|doctor|doctora|dr|dra|profesor|profesora|sr|sra",
     dates="[WwmZ]V|T?(?:yd?|y&d|[det]|[12])fm(?:fT?(?:k.{0,4}|4))?|R?fT?Z|RGT?Z",
     times="(?<=g)H(?:&(?:[FQ]|yd?|[det])|bQ|b(?:yd?|[det]))?D?",
@@ -70,4 +70,5 @@ contacta con de del para sí no yo soy en tu su""",
     currencies="euros?|céntimos?|dólares|dólar|pesos?|libras?",
     regions=("ES", "MX", "AR", "CO", "CL"),
     identifiers=("es.dni", "es.nie", "es.cif", "es.nif", "mx.curp", "ar.cuit", "cl.rut", "co.nit"),
+    domains_and_words="de|es|me|no",
 )

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from sottovoce.models.text.languages import SPELLING, Language, numbers
 
+# From 70 to 79 and from 80 to 99 numbers are said of several, which are one word here (`_PLAIN` in `models/text/words.py`).
+_TEENS = "dix onze douze treize quatorze quinze seize dix-sept dix-huit dix-neuf"
+_COMPOUNDS = {
+    f"{ten}-{teen}": value + at
+    for ten, value in (("soixante", 70), ("quatre-vingt", 90))
+    for at, teen in enumerate(_TEENS.split())
+}
 _NUMBERS, _VALUES = numbers(
     "zéro un deux trois quatre cinq six sept huit neuf",
-    "dix onze douze treize quatorze quinze seize",
+    _TEENS,
     "vingt trente quarante cinquante soixante septante huitante nonante",
-    None,
+    _COMPOUNDS | {"quatre-vingt": 80, "quatre-vingts": 80, "soixante-et-onze": 71},
     {"une": 1, "octante": 80, "vingts": 20},
 )
+_VALUES |= {word.replace("-", " "): value for word, value in _VALUES.items() if "-" in word}
 
 LANGUAGE = Language(
     names=("fra", "fre", "french", "francais"),
@@ -60,7 +68,7 @@ LANGUAGE = Language(
     slash="slash|barre\\soblique",
     not_local="""e email mail courriel adresse est à au moi mon ma mes le la les un une et ou s'il te plaît envoie
 envoyez écris écrire
-contact contactez joindre sur par avec de du pour oui non je suis c'est vous tu""",
+contact contactez joindre sur par avec de du pour oui non je suis c'est vous tu ajoute ajouter ajoutez""",
     titles="monsieur|madame|mademoiselle|docteur|dr|professeur|maître|mme|mlle",
     dates="[WwmZ]V|f?w?T?(?:yd?|y&d|y?[det]|[12])m",
     times="HO(?:&[FQ]|bT?Q|&?(?:y&?d|[dety123]))?D?|N&F",
@@ -69,4 +77,5 @@ contact contactez joindre sur par avec de du pour oui non je suis c'est vous tu"
     currencies="euros?|centimes?|dollars?|francs?|livres?",
     regions=("FR", "BE", "CH"),
     identifiers=("fr.nir", "fr.siren", "fr.siret", "fr.tva", "be.nn"),
+    domains_and_words="de|es",
 )

@@ -38,12 +38,13 @@ LANGUAGE = Language(
         "Z": "mattina mattino pomeriggio sera notte serata",
         "N": "mezzogiorno mezzanotte",
         "Q": "quarto",
-        "F": "mezza mezzo",
+        "F": "mezza mezzo mezz mezzora",
         "M": "minuti minuto",
         "U": "ora ore secondi secondo",
         "A": "fa",
         "b": "meno",
         "g": "alle all dalle entro verso",
+        "S": "tra fra",
         "f": "di del della",
         "E": "dal nel",
         "T": "il la lo le i",
@@ -67,13 +68,17 @@ LANGUAGE = Language(
     slash="barra|slash",
     not_local="""e email mail posta elettronica indirizzo è a al me mi mia mio il la lo un una o per favore manda invia
 scrivi contatto
-contatta con di del sì no io sono in tuo suo su""",
+contatta con di del sì no io sono in tuo suo su aggiungi aggiungere""",
     titles="signor|signora|signorina|signore|dottor|dottore|dottoressa|dott|professor|professore|professoressa|avvocato|ingegner|sig",
     dates="[WwmZ]V|T?(?:yd?|[det]|[12])m(?:4|k.{0,3})?|RZ",
-    times="(?<=g)H(?:&(?:T?[FQ]|xQ|yd?|[det])|bT?Q)?D?|UH(?:&(?:F|T?Q|yd?|[det]))?D?",
+    times="(?:(?<=g)|(?<=gT))H(?:&(?:T?[FQ]|dQ|yd?|[det])|b(?:[Td]?Q|yd?|[det]))?D?"  # alle sette, verso le sette
+    "|UH(?:&(?:F|[Td]?Q|yd?|[det]))?D?"
+    "|(?<=[Tl])H(?:(?:&(?:[Td]?Q|F|yd?|[det])|b(?:[Td]?Q|yd?|[det]))D?|D)|(?<=oT)H(?=$|[RwV])"  # le sette e mezza
+    "|(?:(?<=S)|(?<=ST))H&T?H|(?<=S)(?:FU?|dQ[lf]?U)",  # tra le dieci e le dodici, tra mezz'ora
     clock="ore?|h",
     ordinal="º|ª|o|a|°",
     currencies="euro|centesimi|dollari|dollaro|franchi|sterline",
     regions=("IT", "CH"),
     identifiers=("it.codicefiscale", "it.iva"),
+    domains_and_words="in|no|me",
 )

@@ -77,7 +77,7 @@ LANGUAGE = Language(
     slash="slash|schuine\\sstreep",
     not_local="""e email mail adres mailadres is naar mij mijn me de het een en of alsjeblieft stuur schrijf verzend
 contact bereik op via met
-van voor ja nee ik ben het je u aan""",
+van voor ja nee ik ben het je u aan voeg""",
     titles="meneer|mijnheer|mevrouw|dokter|dr|professor|prof|mw|dhr",
     times="HO(?:&?(?:yd?|[det123]))?D?",
     clock="uur|u|h",
@@ -85,4 +85,5 @@ van voor ja nee ik ben het je u aan""",
     currencies="euros?|cent|dollars?|pond",
     regions=("NL", "BE"),
     identifiers=("nl.bsn", "be.nn", "nl.btw"),
+    domains_and_words="de|in",
 )

@@ -54,7 +54,8 @@ LANGUAGE = Language(
         "A": "temu później",
         "b": "za przed",
         "p": "po",
-        "g": "o od około między",
+        "g": "o około między",
+        "S": "do na",
         "f": "z",
         "E": "od w",
         "T": "dnia",
@@ -79,10 +80,12 @@ LANGUAGE = Language(
     slash="ukośnik|slash",
     not_local="""e email mail poczta adres to jest na do mnie mój moja mi i lub proszę wyślij napisz kontakt pod przez z
 dla tak nie ja jestem
-się na jej jego""",
+się na jej jego dodaj""",
     titles="pan|pani|pana|panu|panem|panią|doktor|doktora|dr|profesor|profesora|prof|inżynier",
-    dates="V[Ww]|[Ww]V|y?r(?:m)(?:4|k.{0,3})?|[12]m4?|Wf?V",
-    times="(?<=g)y?r(?:yd?|[det123])?D?|O(?:y?r|[123])(?:yd?|[det123])?D?|bQy?r|Fx?y?r|y?rZ|y?rpZ|(?:yd?|[det])px?y?r|pZ",
+    # An hour or a day is an ordinal, of twenty and more in two: "dwudziestej pierwszej"; so is the end of a year.
+    dates="V[Ww]|[Ww]V|[yr]?rm(?:4|dk[yr]?rW?|k.{0,3})?|[12]m4?|Wf?V|(?<=E)dk[yr]?rW?|(?<=b)W",
+    times="(?<=g)[yr]?r(?:yd?|[det123])?D?|O(?:[yr]?r|[123])(?:yd?|[det123])?D?|b(?:Q|yd?|[det])[yr]?r|F[Sx]?[yr]?r|[yr]?rp?Z"
+    "|(?:yd?|[det]|Q)px?[yr]?r|pZ|(?<=[gE])[yr]?r[lxS][yr]?r|(?<=[Sbp])[yr]?r(?=$|[RwV])|(?<=b)(?:U|F[OU])",
     clock="godz|h",
     ordinal=r"\.|go|ej",
     currencies="zł|złotych|złote|złoty|groszy|euro|dolarów|dolary",

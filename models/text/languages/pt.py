@@ -61,7 +61,7 @@ LANGUAGE = Language(
     slash="barra|slash",
     not_local="""e email mail correio eletrónico endereço é a ao mim meu minha o os um uma ou por favor envia envie manda
 escreve contacto
-contacta com de do para sim não eu sou em teu seu""",
+contacta com de do para sim não eu sou em teu seu adiciona adicionar""",
     titles="senhor|senhora|dona|doutor|doutora|dr|dra|professor|professora|sr|sra|engenheiro",
     dates="wJV?|[WwmZ]V|T?(?:yd?|y&d|[det]|[12])fm(?:f(?:k.{0,4}|4))?|RfZ|RZ",
     times="(?<=g)HU?(?:&(?:F|T?Q|yd?|[det]))?D?",
@@ -71,4 +71,5 @@ contacta com de do para sim não eu sou em teu seu""",
     currencies="euros?|cêntimos?|dólares|dólar|reais|real|libras?",
     regions=("PT", "BR"),
     identifiers=("pt.nif", "pt.cc", "br.cpf", "br.cnpj"),
+    domains_and_words="de|no|me",
 )

@@ -8,8 +8,9 @@ import pytest
 from sottovoce.models.records import Span
 from sottovoce.models.text.detect import LANGUAGES, TAGGED
 from sottovoce.models.text.detect.overlap import tidied
+from sottovoce.models.text.detect.patterns import addresses_of
 from sottovoce.models.text.detect.rules import TYPES, Rules
-from sottovoce.models.text.detect.spoken_patterns import addresses_of, calendar_of
+from sottovoce.models.text.detect.spoken_patterns import calendar_of
 from sottovoce.models.text.languages import REQUIRED_CLASSES, TABLE, language
 from sottovoce.models.text.words import class_table, digits_of, read_words
 
@@ -98,6 +99,52 @@ def test_what_is_said_is_found_in_its_language(code, text, found):
     shown = [(span.type, text[span.begin : span.end]) for span in spans]
     for type_, value in found.items():
         assert any(type_ in ("", shown_type) and value in stretch for shown_type, stretch in shown), shown
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "value"),
+    [
+        ("it", "svegliami per le sette e mezza", "sette e mezza"), ("it", "sono le nove meno dieci", "nove meno dieci"),
+        ("it", "alle sette e un quarto", "sette e un quarto"), ("it", "le tre del pomeriggio", "tre del pomeriggio"),
+        ("it", "tra un quarto d'ora", "un quarto d'ora"), ("it", "fra mezz'ora", "mezz'ora"),
+        ("it", "l'una e mezza", "una e mezza"),
+        ("it", "tra le dieci e le dodici", "dieci e le dodici"), ("it", "ore venti e trenta", "ore venti e trenta"),
+        ("pl", "za godzinę", "godzinę"), ("pl", "za pół godziny", "pół godziny"), ("pl", "wpół do ósmej", "wpół do ósmej"),
+        ("pl", "kwadrans po ósmej", "kwadrans po ósmej"), ("pl", "za pięć dziewiąta", "za pięć dziewiąta"),
+        ("pl", "o dwudziestej pierwszej", "dwudziestej pierwszej"), ("pl", "dziewiąta wieczorem", "dziewiąta wieczorem"),
+        ("pl", "od dziesiątej do dwunastej", "dziesiątej do dwunastej"), ("pl", "spotkajmy się przed siódmą", "siódmą"),
+        ("pl", "w dwa tysiące siedemnastym", "dwa tysiące siedemnastym"),
+        ("pl", "dwudziestego drugiego marca", "dwudziestego drugiego marca"),
+        ("fr", "à quatre vingt dix sept ans", "quatre vingt dix sept ans"),
+    ],
+)  # fmt: skip
+def test_hours_and_days_are_found_whole_as_they_are_said(code, text, value):
+    assert value in [text[span.begin : span.end] for span in Rules().detect_in(code, [text])[0]]
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("en", "news of the b b c"), ("en", "play b b c four"), ("en", "ninety nine point five f m"),
+        ("pl", "graj r. m. f. f. m."),
+        ("de", "was sagt n. t. v."), ("fr", "la fréquence neuf cent quatre vingt dix neuf fm"),
+        ("es", "desde este punto de este audiolibro"),
+        ("pt", "depende do ponto de vista"), ("fr", "à partir de ce point de ce livre"),
+        ("es", "un día agotador"), ("fr", "un dollar vaut plus"),
+        ("it", "le due torri"), ("pl", "na drugą stronę"),
+    ],
+)  # fmt: skip
+def test_stations_idioms_and_one_of_a_kind_are_nothing(code, text):
+    assert Rules().detect_in(code, [text])[0] == []
+
+
+def test_letters_that_somebody_asks_for_are_a_code_whatever_they_spell():
+    assert [span.type for span in Rules().detect(["booking reference b b c"])[0]] == ["CODE"]
+
+
+def test_a_french_number_of_several_words_is_one():
+    words = read_words("zéro six quatre-vingt-dix-sept soixante et onze", "fr")
+    assert digits_of(words.lowered, "fr") == "069771"
 
 
 # Made for these tests by the rules of their check digits; nobody's, as far as can be told.

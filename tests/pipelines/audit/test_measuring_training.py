@@ -59,7 +59,9 @@ def told(tmp_path, **settings):
 @pytest.mark.slow
 def test_members_are_told_at_few_false_alarms_where_nothing_protects_them_and_not_where_noise_does(tmp_path):
     plain = told(tmp_path, mode="plain")
-    assert plain.risk.low > 0.2 and plain.control.value <= 0.01 and plain.more["AUC"] > 0.8
+    assert (
+        plain.risk.low > 0.1 and plain.control.value <= 0.01 and plain.more["AUC"] > 0.8
+    )  # above all that noise leaves
     private = told(tmp_path, mode="per_example", target_epsilon=0.5)
     assert private.risk.high < 0.1 and 0.4 < private.more["AUC"] < 0.6
 

@@ -23,7 +23,9 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def cutter():
-    made = CallCutter(PocketSphinx(), PocketSphinx(floor=-1e6, word_floor=-1e6, pause_floor=-1e6, phone_floor=-1e6))
+    made = CallCutter(
+        PocketSphinx(misfits="refuse"), PocketSphinx(floor=-1e6, word_floor=-1e6, pause_floor=-1e6, phone_floor=-1e6)
+    )
     made.judge.setup()
     made.locate.setup()
     return made

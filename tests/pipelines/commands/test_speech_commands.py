@@ -16,6 +16,7 @@ from sottovoce.models.records import AudioRef, Word
 from sottovoce.models.speech.audio import Speech, load
 from sottovoce.pipelines.cli import main
 
+EVERY_WORD = ("--align", "{use: pocketsphinx, misfits: refuse}")  # of these few short sentences none shall be lost
 SENTENCES = {
     "one": "please call maria fernandez on the mobile",
     "two": "what is the weather in boston this weekend",
@@ -74,7 +75,7 @@ def test_align_refuses_a_line_that_is_no_record_and_goes_on(corpus, tmp_path: Pa
 def test_mask_removes_listed_words_from_speech_and_text(corpus, tmp_path: Path) -> None:
     manifest, known = corpus
     arguments = ["mask", "--input", str(manifest), "--output", str(tmp_path), "--words", "Maria Fernandez", "boston"]
-    assert main(arguments) == 0
+    assert main([*arguments, *EVERY_WORD]) == 0
     rows = [json.loads(line) for line in (tmp_path / "manifest.jsonl").read_text().splitlines()]
     assert [row["text"] for row in rows] == ["please call on the mobile", "what is the weather in this weekend"]
     assert all(re.fullmatch("[0-9a-f]{32}", row["id"]) for row in rows)
@@ -210,7 +211,8 @@ def test_evaluations_print_their_figures(corpus, capsys) -> None:
 
 @pytest.mark.slow
 def test_a_voice_that_leaves_masked_words_unsaid_covers_them_and_costs_their_neighbours_nothing(capsys) -> None:
-    assert main(["evaluate", "mask", "--sentences", "4", "--voice", "phonetic", "--relisten", "none", "--json"]) == 0
+    arguments = ["evaluate", "mask", "--sentences", "4", "--voice", "phonetic", "--relisten", "none", "--json"]
+    assert main([*arguments, *EVERY_WORD]) == 0
     figures = json.loads(capsys.readouterr().out)["masks, flite, known times, spoken by phonetic"]
     covered, _, all_of_them, *_ = figures["sensitive words covered whole"].split()
     assert int(covered) == int(all_of_them) > 0

@@ -60,7 +60,7 @@ def tune_languages(
     """The largest bias of each language with which the tagger and the rules together touch no more of its other words."""
     tagger, rules = Tagger(model=str(folder)), Rules()
     tagger.setup()
-    grid = tuple(round(0.1 * step, 1) for step in range(0, 41))
+    grid = tuple(round(0.05 * step, 2) for step in range(0, 81))
     biases: dict[str, float] = {}
     reached: dict[str, Measured] = {}
     for examples in dev.values():

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sottovoce.models.errors import SettingsError
+from sottovoce.models.errors import Refusal, SettingsError
 from sottovoce.models.evaluation.known_answers.word_times import Known, ProgramMissing, speak_espeak, speak_flite
 from sottovoce.models.records import AudioRef
 from sottovoce.models.speech.align.phone_judge import LABELS, Judge
-from sottovoce.models.speech.align.pocketsphinx import PocketSphinx
+from sottovoce.models.speech.align.pocketsphinx import DOUBT_FRAMES, PAUSE, PocketSphinx, Segment
 from sottovoce.models.speech.align.readings import NothingSpoken
 from sottovoce.models.speech.align.refusals import AlignmentFailed, AlignmentMismatch, LanguageNotAligned
 from sottovoce.models.speech.audio import Speech, load, resample
@@ -129,6 +131,89 @@ def test_without_the_network_the_floors_judge_pocketsphinx_alone() -> None:
     assert len(alone.align(known.speech, known.text)) == 7
     with pytest.raises((AlignmentMismatch, AlignmentFailed)):
         alone.align(known.speech, "what is the weather in reykjavik")
+
+
+def texts_with_a_wrong_word() -> list[tuple[str, str]]:
+    said = "please call maria on the mobile phone tomorrow morning and tell them that we moved the meeting to the second floor"
+    return [(said, said.replace("maria", "boston")), (said, said.replace("on the", "on green the"))]
+
+
+@pytest.mark.parametrize("said, written", texts_with_a_wrong_word())
+def test_a_wrong_word_is_a_misfit_and_the_words_far_from_it_are_not(
+    aligner: PocketSphinx, said: str, written: str
+) -> None:
+    words = aligner.align(spoken(said).speech, written)
+    fits = {written[word.begin : word.end]: not word.misfit for word in words}
+    assert not fits[next(word for word in written.split() if word not in said)]
+    assert fits["please"] and fits["floor"]
+
+
+@pytest.mark.parametrize("said, written", texts_with_a_wrong_word())
+def test_on_request_any_misfit_is_a_refusal(said: str, written: str) -> None:
+    strict = PocketSphinx(misfits="refuse")
+    strict.setup()
+    with pytest.raises(AlignmentMismatch):
+        strict.align(spoken(said).speech, written)
+    assert not any(word.misfit for word in strict.align(spoken(said).speech, said))
+
+
+def segment(owner: int, frames: int, ratio: float, worst_phone: float) -> tuple[Segment, int]:
+    return Segment("<sil>" if owner == PAUSE else f"w{owner}", 0, frames, ratio, worst_phone, ()), owner
+
+
+def verdict(aligner: PocketSphinx, found: list[tuple[Segment, int]]) -> set[int] | None:
+    """The misfits; None: refused."""
+    try:
+        return aligner.misfits_in([one for one, _ in found], [owner for _, owner in found])
+    except Refusal:
+        return None
+
+
+def refused_as_it_was(found: list[tuple[Segment, int]]) -> bool:
+    """The rule before single words could be left out, as it stood."""
+    words = [one for one, owner in found if owner != PAUSE]
+    pauses = [one for one, owner in found if owner == PAUSE]
+    return any((
+        sum(one.total for one, _ in found) < -1.0 * sum(one.end - one.begin for one, _ in found),
+        min(one.total / (one.end - one.begin + DOUBT_FRAMES) for one in words) < -2.5,
+        min((one.total for one in pauses), default=0.0) < -70.0,
+        min(one.worst_phone for one in words) < -100.0,
+    ))  # fmt: skip
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), st.integers(1, 60), st.floats(-4, 1), st.floats(-150, 0)), min_size=1, max_size=8)
+)
+def test_on_request_a_text_is_refused_exactly_as_before_words_could_be_left_out_and_only_such_a_text_loses_words(
+    drawn: list[tuple[bool, int, float, float]],
+) -> None:
+    found = [segment(0, 10, 0.0, 0.0)]
+    for pause, *rest in drawn:
+        found.append(segment(PAUSE if pause else 1 + max(owner for _, owner in found), *rest))
+    assert (verdict(PocketSphinx(misfits="refuse"), found) is None) == refused_as_it_was(found)
+    assert (verdict(PocketSphinx(), found) == set()) == (not refused_as_it_was(found))
+
+
+def test_once_a_word_does_not_fit_those_that_hardly_do_are_left_out_with_it() -> None:
+    fits, hardly, misfit = (
+        [segment(n, 60, 0.5, 0.0) for n in range(5)],
+        segment(5, 60, -1.6, -55.0),
+        segment(6, 8, -8.0, -40.0),
+    )
+    assert verdict(PocketSphinx(), [*fits, hardly]) == set()
+    assert verdict(PocketSphinx(), [*fits, hardly, misfit]) == {5, 6}
+
+
+def test_a_pause_with_speech_in_it_takes_both_words_beside_it_and_at_an_edge_the_utterance() -> None:
+    fits, speech = [segment(n, 20, 0.5, 0.0) for n in range(6)], segment(PAUSE, 40, -2.0, 0.0)
+    assert verdict(PocketSphinx(), [*fits[:3], speech, *fits[3:]]) == {2, 3}
+    assert verdict(PocketSphinx(), [speech, *fits]) is None and verdict(PocketSphinx(), [*fits, speech]) is None
+
+
+def test_a_text_most_of_which_does_not_fit_is_refused() -> None:
+    fits, misfits = [segment(n, 60, 0.5, 0.0) for n in range(3)], [segment(n, 8, -5.0, -40.0) for n in (3, 4, 5, 6)]
+    assert verdict(PocketSphinx(), [*fits, *misfits[:3]]) == {3, 4, 5}
+    assert verdict(PocketSphinx(), [*fits, *misfits]) is None
 
 
 def test_a_text_without_words_is_refused(aligner: PocketSphinx) -> None:

@@ -34,6 +34,7 @@ class Judge:
     def align(self, speech, text, language=None):
         if text.split() != heard_in(speech):
             raise AlignmentMismatch
+        return ()
 
 
 class Locate:

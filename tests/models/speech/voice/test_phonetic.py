@@ -124,11 +124,34 @@ def test_below_1_and_with_departures_some_of_the_prosody_passes(voice: Phonetic,
     assert np.abs(one[:shared] / level(one) - two[:shared] / level(two)).max() > 0.1
 
 
-FOLLOWED = {"prosody": "departures", "nearest": 16}
+DEFAULT: dict[str, Any] = {"prosody": None, "nearest": None}
+FOLLOWED = {"prosody": "departures", "nearest": 16, "follow": "spectrum", "joins": 0.0, "depth": 1.0}
 BY_PHONES = FOLLOWED | {"follow": "phones", "joins": 1.0}
 
 
-@pytest.mark.parametrize("options", [{"prosody": 0.0}, FOLLOWED, BY_PHONES])
+def test_public_sounds_are_the_default_and_whoever_says_prosody_1_gets_nothing_of_the_source() -> None:
+    assert Phonetic().sounds_drawn > 0 and Phonetic().followed_prosody == 1
+    for options in ({"prosody": 1.0}, {"prosody": 0.5}, {"prosody": "departures"}, {"from_text": True}):
+        assert Phonetic(**options).sounds_drawn == 0  # type: ignore[arg-type]
+    assert Phonetic(prosody=1.0, nearest=8).sounds_drawn == 8
+    told = Phonetic().ledger()
+    assert told.parameters["nearest"] == Phonetic().sounds_drawn and told.parameters["prosody"] == 1
+
+
+def test_by_default_rhythm_and_melody_are_public_and_only_the_choice_of_sounds_follows_the_source(
+    voice: Phonetic,
+) -> None:
+    """Another recording moves no word by a frame."""
+    member, said = set_to(voice, **DEFAULT), (aligned(), aligned(frames=9, pause=15))
+    one, two = (member.transform(utterance(), recording(n), words, SECRET) for n, words in enumerate(said))
+    assert [(w.begin_s, w.end_s) for w in one.words] == [(w.begin_s, w.end_s) for w in two.words]
+    assert (
+        np.abs(one.speech.samples / level(one.speech.samples) - two.speech.samples / level(two.speech.samples)).max()
+        > 0.01
+    )
+
+
+@pytest.mark.parametrize("options", [DEFAULT, {"prosody": 0.0}, FOLLOWED, BY_PHONES])
 def test_nothing_of_a_masked_word_is_in_the_sound(voice: Phonetic, options: dict[str, Any]) -> None:
     """Another word in its place, and other sound under it, change no sample of what is published."""
     spans = (Span(4, 8, "PERSON"),)
@@ -152,10 +175,8 @@ def test_the_silence_does_not_tell_how_long_the_masked_word_was(voice: Phonetic)
         assert words[1].end_s - words[1].begin_s == pytest.approx(0.3, abs=0.011)
 
 
-@pytest.mark.parametrize("options", [FOLLOWED, BY_PHONES])
-def test_with_departures_not_even_the_length_of_a_masked_word_changes_a_sample(
-    voice: Phonetic, options: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize("options", [DEFAULT, FOLLOWED, BY_PHONES])
+def test_not_even_the_length_of_a_masked_word_changes_a_sample(voice: Phonetic, options: dict[str, Any]) -> None:
     spans, words, speech = (Span(4, 8, "PERSON"),), aligned(), recording(1, seconds=2.0)
     inside = round(words[1].phones[1].begin_s * 16_000)
     longer = Speech(np.insert(speech.samples, inside, np.random.default_rng(0).normal(0, 0.1, 3_200)), 16_000)
@@ -239,6 +260,6 @@ def test_the_ledger_says_what_is_left_of_the_speaker() -> None:
     entry = Phonetic(prosody=0.25).ledger()
     assert entry.sound is None and "75 %" in entry.not_protected[0]
     assert not any("rhythm" in line for line in Phonetic(prosody=1.0).ledger().not_protected)
-    assert any("6.0 bits" in line for line in Phonetic(nearest=64).ledger().not_protected)
-    assert any("a network hears" in line for line in Phonetic(nearest=64, follow="phones").ledger().not_protected)
+    assert any("6.0 bits" in line for line in Phonetic(nearest=64, follow="spectrum").ledger().not_protected)
+    assert any("a network hears" in line for line in Phonetic().ledger().not_protected)
     assert "inside the utterance" in Phonetic(prosody="departures").ledger().not_protected[0]

@@ -61,6 +61,11 @@ is <june> free | PER
 <August> said no | PER
 we fly in <april> | DATE
 is <april> rainy | DATE
+<april> will call you back | PER
+will <april> drive us | PER
+my name is <april> | PER
+<april> will be cold | DATE
+thanks <@ anna_b> for this | CODE
 call me in <june> | DATE
 <Will> said no | PER
 tell <will> to come | PER

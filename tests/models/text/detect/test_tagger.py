@@ -45,6 +45,17 @@ def test_a_small_tagger_learns_its_names_and_places(tiny_tagger):
     assert second == [("hugo", "PER"), ("oslo", "LOC")]
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("i was reading in reading", "reading"), ("have faith in faith", "faith"), ("Will you meet Will?", "Will")],
+)
+def test_a_name_that_is_a_word_is_found_beside_the_word(shipped, text, name):
+    """Once, and at its second place: the first is the word."""
+    assert [(span.begin, text[span.begin : span.end]) for span in shipped.detect([text])[0]] == [
+        (text.rindex(name), name)
+    ]
+
+
 @quick
 @given(st.lists(any_text, max_size=4))
 def test_offsets_hold_for_any_text(tagger, texts):

@@ -140,6 +140,23 @@ def test_the_curve_and_the_plain_figures_agree(tmp_path, capsys):
     assert point == plain
 
 
+def test_a_file_without_anything_sensitive_is_measured_where_it_is_said_to_be_one(tmp_path, capsys):
+    data = tmp_path / "small_talk.csv"
+    data.write_text("tokens,tags\nturn it off,O O O\ncall anna,O O\n", "utf-8")
+    command = ["evaluate", "detect", "--data", str(data)]
+    assert main(command) == 1
+    assert "--none-expected" in capsys.readouterr().err
+    assert main([*command, "--none-expected"]) == 0
+    assert "over-masking   20.00 %" in capsys.readouterr().out
+    assert main([*command, "--none-expected", "--json"]) == 0
+    row = json.loads(capsys.readouterr().out)["small_talk"]
+    assert row["recall"] is None and row["over_masking"] == 0.2
+    assert main([*command, "--none-expected", "--record", str(tmp_path / "kept.json")]) == 1
+    data.write_text("tokens,tags\ncall anna,O B-PER\n", "utf-8")
+    assert main([*command, "--none-expected"]) == 1
+    assert "its tags name PER" in capsys.readouterr().err
+
+
 def test_evaluate_detect_prints_and_records_what_the_ledger_quotes(labelled_file, tiny_tagger, tmp_path, capsys):
     record = tmp_path / "measured.json"
     command = ["evaluate", "detect", "--data", str(labelled_file), "--detector", f"tagger:{tiny_tagger}"]
