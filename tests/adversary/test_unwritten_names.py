@@ -22,7 +22,9 @@ BEFORE = "please tell them that the meeting on monday has been moved to the seco
 AFTER = "will bring the new plan for the summer holidays with all of the numbers that we asked for"
 SAID = ("elizabeth", "alexander", "benjamin", "jonathan", "christopher", "victoria")
 WRITTEN = ("", "everybody")  # in place of the name
-JOB = ("--set", "sinks={stt_am: 1}", "--set", "voice=mcadams", "--set", "relisten=none")
+# The mildest voice that is allowed: how strongly a recording is bent is drawn, and a strongly bent name is not always heard.
+VOICE = "voice={use: mcadams, low: 0.9, high: 0.95}"
+JOB = ("--set", "sinks={stt_am: 1}", "--set", VOICE, "--set", "relisten=none")
 
 
 def corpus(operator: Operator) -> list[dict]:
@@ -64,7 +66,7 @@ def test_a_build_that_takes_no_notice_of_misfits_lets_unwritten_names_through(tm
     no_notice = {"sottovoce.models.speech.chain:with_misfits": lambda words, spans: tuple(spans)}
     with weakened("leaving out what does not fit", no_notice):
         released = operator.release(corpus(operator), *JOB)
-    assert len(heard_where_said(operator, as_outsider(attack, released))) >= 4
+    assert len(heard_where_said(operator, as_outsider(attack, released))) >= 5
 
 
 def test_of_names_that_are_said_and_not_written_none_is_heard(tmp_path):
