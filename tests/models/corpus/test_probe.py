@@ -1,7 +1,9 @@
+import io
+
 import pytest
 
 from sottovoce.models.corpus import CorpusFile
-from sottovoce.models.corpus.probe import EDGE_BYTES, estimate, fingerprint
+from sottovoce.models.corpus.probe import EDGE_BYTES, WHOLE_BYTES, estimate, fingerprint
 from sottovoce.models.errors import CorpusError
 
 
@@ -52,11 +54,30 @@ def test_the_fingerprint_tells_corpora_apart_and_does_not_depend_on_where_they_l
     others = [print_of(a="one", b="twx"), print_of(a="one", c="two"), print_of(a="onet", b="wo"), print_of(a="one")]
     long = "x" * EDGE_BYTES
     others += [print_of(a=long + "1"), print_of(a=long + "2"), print_of(a="1" + long), print_of(a=long + long + "1")]
+    others += [print_of(a=long + "1" + long + long), print_of(a=long + "2" + long + long)]  # one letter in the middle
     assert len({base, *others}) == len(others) + 1
 
     memory = tools.Memory(a="one")
     moved = CorpusFile("/corpus/a", "a", "another label", 3)
     assert fingerprint([moved], memory.open) == fingerprint(memory.files, memory.open)
+
+
+def test_of_a_huge_file_the_edges_are_looked_at():
+    def print_of(edge, size=WHOLE_BYTES + 1):
+        class Huge(io.BytesIO):
+            """A file whose middle nobody may read."""
+
+            def read(self, count=-1):
+                assert count == EDGE_BYTES
+                return super().read(count)
+
+            def seek(self, place, *_):
+                return super().seek(place - size + 2 * EDGE_BYTES)
+
+        stored = b"x" * (2 * EDGE_BYTES - 1) + edge
+        return fingerprint([CorpusFile("/corpus/a", "a", "a", size)], lambda uri: Huge(stored))
+
+    assert len({print_of(b"1"), print_of(b"2"), print_of(b"1", WHOLE_BYTES + 2)}) == 3
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
