@@ -10,6 +10,7 @@ import dataclasses
 import itertools
 import json
 import shutil
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -60,23 +61,25 @@ def plant(job: Job, asked: int | float, records: int) -> Job:
     people = people_to_plant(asked, records, SPEECH in job.sinks)
     if not people or releases_templates(job.rewrite):
         return job
-    canaries = [_with_recording(job, canary) for canary in invented(job, people)]
+    canaries = [_with_recording(job, canary) for canary in invented(job, shared_out(job, people))]
     batches = _in_batches(canaries, job.input.records_per_batch)
     roots = AudioRoots((*job.audio_roots.roots, job.places.canaries("audio")), job.audio_roots.files)
     return dataclasses.replace(job, canaries=batches, audio_roots=roots)
 
 
-def invented(job: Job, people: int) -> list[Canary]:
-    """The canaries of a job, drawn with its secret: shared out over its sinks of text, with some who speak where flite
-    and a sink of speech are there."""
+def shared_out(job: Job, people: int) -> dict[str, int]:
+    """How many canaries each sink gets: some of them speak, where flite and a sink of speech are there."""
     sinks = _sinks(job)
     text = [sink for sink in sinks if sink != SPEECH]
     speaking = min(round(people * SPEAKING / (2 * AT_LEAST)), max(SPEAKING, people // 10)) if text else people
     if SPEECH not in sinks or shutil.which("flite") is None:
         speaking = 0
     counts = {sink: (people - speaking + place) // len(text) for place, sink in enumerate(text)}
-    if speaking:
-        counts[SPEECH] = speaking
+    return counts | ({SPEECH: speaking} if speaking else {})
+
+
+def invented(job: Job, counts: Mapping[str, int]) -> list[Canary]:
+    """The canaries of a job, drawn with its secret: with so many of them in each sink, always the same ones."""
     return invent(job.secret, counts, lambda name: choose_sink(job.secret, name, job.sinks), SPEECH, FLITE_VOICES)
 
 
@@ -110,16 +113,17 @@ def said(canary: Canary) -> Speech:
     return flite_speech(canary.utterance.text, canary.voice)[0]
 
 
-def people_in(job: Job) -> int:
-    """How many canaries go along: with the secret, that is enough to know them again."""
-    return len({utterance.dialogue_id for batch in job.canaries for utterance in batch})
+def planted_in(job: Job) -> dict[str, int]:
+    """How many canaries go along, by sink: with the secret, that is enough to know them again, on a machine without flite, too."""
+    people = dict.fromkeys(utterance.dialogue_id for batch in job.canaries for utterance in batch)
+    return dict(Counter(choose_sink(job.secret, dialogue, job.sinks) for dialogue in people))
 
 
-def keep_evidence(job: Job, people: int) -> None:
+def keep_evidence(job: Job, planted: Mapping[str, int]) -> None:
     """What became of the canaries, before the commit takes them away. An error here is a failed audit, not a failed run."""
     try:
         rows = {sink: _released(job, sink) for sink in job.sinks}
-        found = evidence(job, invented(job, people), rows)
+        found = evidence(job, invented(job, planted), rows)
     except Exception as error:  # noqa: BLE001
         found = {"failed": told_by_place(error)}
     write_json(job.places.canary_evidence, found | {"seal": evidence_seal(job.secret, job.places.name, found)})

@@ -20,7 +20,7 @@ from apache_beam.io.filesystems import FileSystems
 
 from sottovoce.models.errors import RunError
 from sottovoce.models.randomness import Secret
-from sottovoce.pipelines.audit.planted import keep_evidence, people_in
+from sottovoce.pipelines.audit.planted import keep_evidence, planted_in
 from sottovoce.pipelines.sanitize.graph import build_graph
 from sottovoce.pipelines.sanitize.job_file import read_job
 from sottovoce.pipelines.sanitize.one_writer import WriterLock
@@ -41,7 +41,7 @@ def submit(run: Run, lock: WriterLock) -> Any:
     resolved = run.request.job_file.resolved
     folder.write_text("config.yaml", yaml.safe_dump(published(resolved), sort_keys=False))
     told = {name: getattr(run.job, name) for name in TOLD}
-    note = {"began": time.time(), "told": told, "job": resolved, "canaries": people_in(run.job)}
+    note = {"began": time.time(), "told": told, "job": resolved, "canaries": planted_in(run.job)}
     write_json(folder.places.work(SUBMITTED), note)
     pipeline = beam.Pipeline(options=run.options)
     build_graph(pipeline, run.job, run.corpus)

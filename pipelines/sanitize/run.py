@@ -22,7 +22,7 @@ from rich.console import Console
 from sottovoce.models.errors import DEBUG, RunError, SettingsError, silent_logs
 from sottovoce.models.randomness import Secret
 from sottovoce.models.text.rewrite import NONE
-from sottovoce.pipelines.audit.planted import keep_evidence, people_in, plant
+from sottovoce.pipelines.audit.planted import keep_evidence, planted_in, plant
 from sottovoce.pipelines.local.remembered_signatures import remembered_signatures
 from sottovoce.pipelines.nightly.finished_runs import finished_runs, state_tables
 from sottovoce.pipelines.observe.observing import Observers, RunFacts
@@ -146,7 +146,7 @@ def _to_commit(run: Run, watching: Observers, began: float) -> dict[str, Any]:
     with watching.phase("graph"):
         _run_graph(run, job_file.sections["limits"].max_failures)
     if run.job.canaries:
-        keep_evidence(run.job, people_in(run.job))
+        keep_evidence(run.job, planted_in(run.job))
     try:
         with watching.phase("results"):
             committed = write_results(run.job, job_file, folder, time.monotonic() - began)

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from adversary import dialogues, weakened
@@ -61,6 +62,17 @@ def test_what_is_committed_is_the_same_with_canaries_and_without_record_for_reco
     assert not (private_of(among) / "work").exists()
     names = {path.relative_to(among) for path in among.rglob("*")}
     assert names == {path.relative_to(alone) for path in alone.rglob("*")}
+
+
+def test_who_finishes_a_run_without_flite_knows_the_canaries_that_spoke(monkeypatch):
+    job = SimpleNamespace(secret=Secret(b"0" * 32), sinks={"stt_am": 1, "stt_lm": 1, "slu": 1})
+    monkeypatch.setattr(planted.shutil, "which", lambda program: f"/usr/bin/{program}")
+    went_along = planted.invented(job, planted.shared_out(job, 30))
+    assert any(canary.voice for canary in went_along)
+    job.canaries = planted._in_batches(went_along, 7)
+    monkeypatch.setattr(planted.shutil, "which", lambda program: None)
+    assert planted.invented(job, planted.planted_in(job)) == went_along
+    assert planted.invented(job, planted.shared_out(job, 30)) != went_along
 
 
 # Stages of text, broken one by one
