@@ -18,7 +18,6 @@ from torch import Tensor
 
 from sottovoce.models.training.rounding import diagonal_lengths, gamma, lengths, place_lengths, tiny
 
-
 WORTH_PACKING = 0.75  # of the places: where more of them count, copying takes what is saved
 SMALL = 1 << 26  # multiplications that take no longer than looking
 GLANCE = 8  # outputs that are looked at before all are
