@@ -18,6 +18,34 @@ from torch import Tensor
 
 from sottovoce.models.training.rounding import diagonal_lengths, gamma, lengths, place_lengths, tiny
 
+WORTH_PACKING = 0.75  # of the places: where more of them count, copying takes what is saved
+SMALL = 1 << 26  # multiplications that take no longer than looking
+GLANCE = 8  # outputs that are looked at before all are
+
+
+def told_places(a: Tensor, b: Tensor) -> Tensor | None:
+    """Where the loss depends on any output, [..., places]; None where that is nearly everywhere, or the product is small.
+
+    Elsewhere (the padding of rows, rows that fill up a unit) all terms are exactly zero: without them gradient and norm are
+    the same, of fewer products.
+    """
+    if b.numel() * a.shape[-1] < SMALL:
+        return None
+    told: Tensor = (b[..., :GLANCE] != 0).any(-1)
+    if told.sum() > WORTH_PACKING * told.numel():
+        return None
+    told[~told] = (b[~told] != 0).any(-1)
+    return told if told.sum() <= WORTH_PACKING * told.numel() else None
+
+
+def packed(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    """[units, places, width] each, without the places that count in no unit, as far as the unit with the most of them allows."""
+    if (told := told_places(a, b)) is None:
+        return a, b
+    kept = max(int(told.sum(1).amax()), 1)
+    at = torch.argsort(told.to(torch.uint8), dim=1, descending=True, stable=True)[:, :kept].unsqueeze(-1)
+    return a.gather(1, at.expand(-1, -1, a.shape[2])), b.gather(1, at.expand(-1, -1, b.shape[2]))
+
 
 class Factor(Protocol):
     """The gradients of one parameter for all units of a batch, as factors; multiplied out only where that is less work."""
@@ -55,9 +83,15 @@ class Outer:
         return (square.clamp_min_(0).sqrt_() + gamma(places, self.a) * mass).square()
 
     def add_weighted(self, weights: Tensor, total: Tensor) -> None:
-        narrow_a = self.a.shape[2] < self.b.shape[2]
-        a = (self.a * weights[:, None, None] if narrow_a else self.a).flatten(0, 1)
-        b = (self.b if narrow_a else self.b * weights[:, None, None]).flatten(0, 1)
+        a, b = self.a.flatten(0, 1), self.b.flatten(0, 1)
+        weights = weights.repeat_interleave(self.a.shape[1]).unsqueeze(1)
+        if (told := told_places(a, b)) is not None:
+            at = told.nonzero().squeeze(1)
+            a, b, weights = a[at], b[at], weights[at]
+        if a.shape[1] < b.shape[1]:
+            a = a * weights
+        else:
+            b = b * weights
         total.addmm_(a.mT, b) if self.transposed else total.addmm_(b.mT, a)
 
     def joined(self, other: Outer) -> Outer:

@@ -17,7 +17,16 @@ from sottovoce.models.training.networks.bag import Bag
 from sottovoce.models.training.networks.crf import Transitions
 from sottovoce.models.training.networks.lstm import Recurrence, states_before
 from sottovoce.models.training.networks.norms import Affine
-from sottovoce.models.training.privacy.ghost_factors import BothWays, Direct, Factor, Grouped, Lookup, Outer, Taps
+from sottovoce.models.training.privacy.ghost_factors import (
+    BothWays,
+    Direct,
+    Factor,
+    Grouped,
+    Lookup,
+    Outer,
+    Taps,
+    packed,
+)
 
 TOUCH = 16  # multiplications that take as long as it takes to write a number and to read it again
 KEEP = 1 << 23  # numbers of a layer's gradients, of all units of a pass, that may be held at once
@@ -26,8 +35,8 @@ Rule = Callable[[Any, tuple[Any, ...], Tensor, int], Iterator[tuple[Tensor, Fact
 
 
 def _linear(layer: nn.Linear, seen: tuple[Any, ...], gradient: Tensor, r: int) -> Iterator[tuple[Tensor, Factor]]:
-    b = _places(gradient, r)
-    yield layer.weight, Outer(_places(seen[0], r), b)
+    a, b = packed(_places(seen[0], r), _places(gradient, r))
+    yield layer.weight, Outer(a, b)
     if layer.bias is not None:
         yield layer.bias, Direct(b.sum(1))
 
@@ -60,7 +69,8 @@ def _recurrence(layer: Recurrence, seen: tuple[Any, ...], gradient: Tensor, r: i
     """Each direction is a product of its own within one parameter."""
     directions = len(layer.weight)
     pairs = zip(states_before(seen[-1], directions), gradient.chunk(directions, -1), strict=True)
-    yield layer.weight, BothWays([Outer(_places(before, r), _places(b, r), True) for before, b in pairs])
+    ways = [packed(_places(before, r), _places(b, r)) for before, b in pairs]
+    yield layer.weight, BothWays([Outer(before, b, True) for before, b in ways])
 
 
 def _transitions(
@@ -71,8 +81,8 @@ def _transitions(
 
 def _transposed_linear(layer: Any, seen: tuple[Any, ...], gradient: Tensor, r: int) -> Iterator[tuple[Tensor, Factor]]:
     """Hugging Face's `Conv1D`, which is a linear layer whose weight lies the other way round."""
-    b = _places(gradient, r)
-    yield layer.weight, Outer(_places(seen[0], r), b, transposed=True)
+    a, b = packed(_places(seen[0], r), _places(gradient, r))
+    yield layer.weight, Outer(a, b, transposed=True)
     yield layer.bias, Direct(b.sum(1))
 
 

@@ -1,5 +1,7 @@
 """One backward pass gives what a backward pass per example gives."""
 
+import math
+
 import pytest
 import torch
 from tiny_training import tiny
@@ -7,6 +9,7 @@ from torch import nn
 
 from sottovoce.models.errors import SettingsError
 from sottovoce.models.training.batches import collate
+from sottovoce.models.training.privacy import ghost_factors
 from sottovoce.models.training.privacy.ghost import clip_per_unit
 
 pytestmark = pytest.mark.slow
@@ -23,10 +26,17 @@ def gradients_one_by_one(network, rows, rows_per_unit):
         yield torch.func.grad(loss)(parameters, collate(rows[begin : begin + rows_per_unit]))
 
 
+@pytest.fixture(params=["padded", "packed"])
+def places(request, monkeypatch):
+    """Networks of real size leave out the places at which nothing counts; tiny ones are made to."""
+    monkeypatch.setattr(ghost_factors, "SMALL", 0 if request.param == "packed" else math.inf)
+    monkeypatch.setattr(ghost_factors, "WORTH_PACKING", 0.99)
+
+
 @pytest.mark.parametrize("rows_per_unit", [1, 3])
 @pytest.mark.parametrize("precision", [torch.float32, torch.float64])
 @pytest.mark.parametrize("name", ["clc", "bert"])
-def test_clipped_sum_and_norms_equal_those_of_separate_gradients(name, precision, rows_per_unit):
+def test_clipped_sum_and_norms_equal_those_of_separate_gradients(name, precision, rows_per_unit, places):
     torch.manual_seed(1)
     network, rows, _ = tiny(name)
     network.to(precision)
@@ -49,7 +59,7 @@ def test_clipped_sum_and_norms_equal_those_of_separate_gradients(name, precision
 
 
 @pytest.mark.parametrize("name", ["clc", "bert"])
-def test_no_unit_moves_the_sum_by_more_than_the_clipping_norm(name):
+def test_no_unit_moves_the_sum_by_more_than_the_clipping_norm(name, places):
     torch.manual_seed(2)
     network, rows, _ = tiny(name)
 
@@ -89,3 +99,22 @@ def test_layers_without_a_rule_and_shared_parameters_are_refused():
     network.reader.twin.weight = network.reader.convolve.weight
     with pytest.raises(SettingsError, match="share"):
         clip_per_unit(network, collate(rows), 1.0)
+
+
+def test_places_at_which_nothing_counts_are_left_out_exactly(monkeypatch):
+    monkeypatch.setattr(ghost_factors, "SMALL", 0)
+    torch.manual_seed(3)
+    a, b = torch.randn(4, 9, 5), torch.randn(4, 9, 6)
+    counts = torch.tensor([[place < 3 + unit or place == 7 for place in range(9)] for unit in range(4)])
+    b[~counts] = 0.0
+    b[0, 1, : ghost_factors.GLANCE] = 0.0  # a glance finds nothing here, and the whole row nothing either
+    assert packed_places(a, b) == 7
+    b[:, 8] = torch.cat([torch.zeros(5), torch.ones(1)])
+    assert packed_places(a, b) == 8
+
+
+def packed_places(a, b):
+    """How many places are left; their products add up to those of all."""
+    fewer = ghost_factors.packed(a, b)
+    torch.testing.assert_close(torch.bmm(fewer[1].mT, fewer[0]), torch.bmm(b.mT, a), rtol=1e-6, atol=1e-6)
+    return fewer[0].shape[1]
