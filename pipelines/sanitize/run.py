@@ -22,7 +22,7 @@ from rich.console import Console
 from sottovoce.models.errors import DEBUG, RunError, SettingsError, silent_logs
 from sottovoce.models.randomness import Secret
 from sottovoce.models.text.rewrite import NONE
-from sottovoce.pipelines.audit.planted import keep_evidence, planted_in, plant
+from sottovoce.pipelines.audit.planted import keep_evidence, plant, planted_in
 from sottovoce.pipelines.local.remembered_signatures import remembered_signatures
 from sottovoce.pipelines.nightly.finished_runs import finished_runs, state_tables
 from sottovoce.pipelines.observe.observing import Observers, RunFacts
