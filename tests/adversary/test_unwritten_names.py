@@ -76,3 +76,24 @@ def test_of_names_that_are_said_and_not_written_none_is_heard(tmp_path):
     released = operator.release(corpus(operator), *JOB)
     assert len(released.rows("stt_am")) >= len(SAID)
     assert not heard_where_said(operator, as_outsider(attack, released))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "job",
+    [
+        ("voice=frame_knn",),
+        ("voice=vtln",),
+        (VOICE, "audio.align_on=anonymised"),
+        (VOICE, "slice={cross_masked: false, min_seconds: 0.5}"),
+        ("voice={use: phonetic, versions: 2}",),
+        ("voice=phonetic", "mask=surrogate", "replace=full"),
+    ],
+)
+def test_nor_is_one_heard_or_a_wrong_word_read_whatever_the_voice_and_the_cuts(tmp_path, job):
+    operator = Operator(tmp_path, SECRET)
+    flags = [word for value in (*JOB[1::2], *job) for word in ("--set", value)]
+    released = operator.release(corpus(operator), *flags)
+    rows = released.rows("stt_am")
+    assert len(rows) >= len(SAID) and not any("everybody" in row["text"] for row in rows)
+    assert not heard_where_said(operator, as_outsider(attack, released))
