@@ -114,7 +114,7 @@ def said(canary: Canary) -> Speech:
 
 
 def planted_in(job: Job) -> dict[str, int]:
-    """How many canaries go along, by sink: enough, with the secret, to know them again, on a machine without flite, too."""
+    """How many canaries go along, by sink: with the secret, that is enough to know them again, also without flite."""
     people = dict.fromkeys(utterance.dialogue_id for batch in job.canaries for utterance in batch)
     return dict(Counter(choose_sink(job.secret, dialogue, job.sinks) for dialogue in people))
 

@@ -41,16 +41,21 @@ def run(args: argparse.Namespace) -> int:
     aligner.setup()
     args.output.mkdir(parents=True, exist_ok=True)
     load = load_audio_of(args.input, args, max_seconds=args.max_seconds)
-    done, reasons = 0, Counter[str]()
+    done, misfits, reasons = 0, 0, Counter[str]()
     with _Writer(args.output, wanted) as writer:
         for record in read_utterances(args.input):
             try:
-                writer.write(*_aligned(record, aligner, load))
-                done += 1
+                name, text, words, duration_s = _aligned(record, aligner, load)
+                writer.write(name, text, words, duration_s)
+                done, misfits = done + 1, misfits + sum(word.misfit for word in words)
             except Refusal as refusal:
                 reasons[refusal.code] += 1
                 writer.refuse(record, refusal)
     print(f"{done} recordings aligned in {args.output}: these files hold the original words, keep them like the corpus")
+    if misfits:
+        print(
+            f"  misfits {misfits:>7,}  words that are perhaps not what is said there: marked, with confidence 0 in CTM"
+        )
     for reason, count in reasons.most_common():
         print(f"  refused {count:>7,}  {reason}")
     return 0 if done else 1

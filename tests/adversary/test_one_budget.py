@@ -59,14 +59,14 @@ def spent(folder):
     return spent_by_speaker(spent_tables(finished_runs(str(folder.parent)))).to_pydict()["epsilon"][0]
 
 
-def attack(nights, monkeypatch):
-    """Each has looked at what is left before the other writes, if nothing keeps them apart."""
+def attack(nights, monkeypatch, patience_s):
+    """Each has looked at what is left before the other writes, if nothing keeps them apart: who looks waits for the other."""
     looked, check = threading.Barrier(2), speaker_charges._check_budget
 
     def look(folder, costs):
         check(folder, costs)
         with contextlib.suppress(threading.BrokenBarrierError):
-            looked.wait(0.3)
+            looked.wait(patience_s)
 
     monkeypatch.setattr(speaker_charges, "_check_budget", look)
 
@@ -83,11 +83,11 @@ def test_trainings_of_two_nights_that_begin_together_break_a_budget_that_is_look
     nights, monkeypatch
 ):
     with weakened("the lock of charges", {f"{CHARGES}:_one_at_a_time": lambda output: contextlib.nullcontext()}):
-        assert attack(nights, monkeypatch) == 2 * COST > BUDGET
+        assert attack(nights, monkeypatch, 60) == 2 * COST > BUDGET
 
 
 def test_of_our_trainings_that_begin_together_one_is_refused(nights, monkeypatch):
-    assert attack(nights, monkeypatch) == COST
+    assert attack(nights, monkeypatch, 0.3) == COST
 
 
 def begun_anew(folder):

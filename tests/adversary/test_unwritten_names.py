@@ -6,6 +6,7 @@ masks it. In a voice that keeps the sound it would be heard, did the aligner not
 
 from __future__ import annotations
 
+import hashlib
 import io
 
 import pytest
@@ -22,7 +23,8 @@ BEFORE = "please tell them that the meeting on monday has been moved to the seco
 AFTER = "will bring the new plan for the summer holidays with all of the numbers that we asked for"
 SAID = ("elizabeth", "alexander", "benjamin", "jonathan", "christopher", "victoria")
 WRITTEN = ("", "everybody")  # in place of the name
-# The mildest voice that is allowed: how strongly a recording is bent is drawn, and a strongly bent name is not always heard.
+SECRET = hashlib.sha256(b"the draws of this test").digest()  # of the voice: what is heard is compared with a threshold
+# The mildest voice that is allowed: a strongly bent name is not always heard.
 VOICE = "voice={use: mcadams, low: 0.9, high: 0.95}"
 JOB = ("--set", "sinks={stt_am: 1}", "--set", VOICE, "--set", "relisten=none")
 
@@ -62,7 +64,7 @@ def heard_where_said(operator: Operator, heard: dict[str, frozenset[str]]) -> se
 
 
 def test_a_build_that_takes_no_notice_of_misfits_lets_unwritten_names_through(tmp_path):
-    operator = Operator(tmp_path)
+    operator = Operator(tmp_path, SECRET)
     no_notice = {"sottovoce.models.speech.chain:with_misfits": lambda words, spans: tuple(spans)}
     with weakened("leaving out what does not fit", no_notice):
         released = operator.release(corpus(operator), *JOB)
@@ -70,7 +72,28 @@ def test_a_build_that_takes_no_notice_of_misfits_lets_unwritten_names_through(tm
 
 
 def test_of_names_that_are_said_and_not_written_none_is_heard(tmp_path):
-    operator = Operator(tmp_path)
+    operator = Operator(tmp_path, SECRET)
     released = operator.release(corpus(operator), *JOB)
     assert len(released.rows("stt_am")) >= len(SAID)
+    assert not heard_where_said(operator, as_outsider(attack, released))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "job",
+    [
+        ("voice=frame_knn",),
+        ("voice=vtln",),
+        (VOICE, "audio.align_on=anonymised"),
+        (VOICE, "slice={cross_masked: false, min_seconds: 0.5}"),
+        ("voice={use: phonetic, versions: 2}",),
+        ("voice=phonetic", "mask=surrogate", "replace=full"),
+    ],
+)
+def test_nor_is_one_heard_or_a_wrong_word_read_whatever_the_voice_and_the_cuts(tmp_path, job):
+    operator = Operator(tmp_path, SECRET)
+    flags = [word for value in (*JOB[1::2], *job) for word in ("--set", value)]
+    released = operator.release(corpus(operator), *flags)
+    rows = released.rows("stt_am")
+    assert len(rows) >= len(SAID) and not any("everybody" in row["text"] for row in rows)
     assert not heard_where_said(operator, as_outsider(attack, released))

@@ -13,9 +13,10 @@ from sottovoce.models.records import Phone, Word
 
 
 def ctm_lines(name: str, text: str, words: Sequence[Word]) -> list[str]:
-    """ "recording channel begin duration word confidence"; blanks in the name are escaped."""
+    """ "recording channel begin duration word confidence"; blanks in the name are escaped. Of a misfit the confidence is 0."""
     return [
-        f"{file_name(name)} 1 {word.begin_s:.2f} {word.end_s - word.begin_s:.2f} {_token(text, word)} {word.confidence:.3f}"
+        f"{file_name(name)} 1 {word.begin_s:.2f} {word.end_s - word.begin_s:.2f} {_token(text, word)} "
+        f"{0.0 if word.misfit else word.confidence:.3f}"
         for word in words
     ]
 
@@ -45,11 +46,13 @@ def json_line(name: str, text: str, words: Sequence[Word]) -> str:
 
 
 def text_grid(text: str, words: Sequence[Word], duration_s: float) -> str:
-    """Two interval tiers, words and phones, that cover the whole recording without gaps."""
+    """Interval tiers that cover the whole recording without gaps: words and phones, and misfits where there are any."""
     tiers = {
         "words": [(word.begin_s, word.end_s, text[word.begin : word.end]) for word in words],
         "phones": [_interval(phone) for word in words for phone in word.phones],
     }
+    if misfits := [(word.begin_s, word.end_s, "misfit") for word in words if word.misfit]:
+        tiers["misfits"] = misfits
     lines = ['File type = "ooTextFile"', 'Object class = "TextGrid"', "", "xmin = 0", f"xmax = {duration_s:.4f}"]
     lines += ["tiers? <exists>", f"size = {len(tiers)}", "item []:"]
     for number, (name, marked) in enumerate(tiers.items(), 1):

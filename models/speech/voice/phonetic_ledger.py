@@ -56,11 +56,12 @@ def _left_of(voice: Phonetic) -> Iterator[str]:
         )
     if voice.sounds_drawn:
         yield (
-            f"which of {voice.sounds_drawn} public sounds is nearest to each sound of the source, by {NEAR[voice.follow]}: at "
-            f"most {math.log2(voice.sounds_drawn):.1f} bits a sound; how much of that tells the speaker is measured, not proved"
+            f"which of {voice.sounds_drawn} public sounds goes best with each sound of the source and with its neighbours, by "
+            f"{NEAR[voice.follow]}, in which what is heard around a sound has a part: at most "
+            f"{math.log2(voice.sounds_drawn):.1f} bits a sound; how much of that tells the speaker is measured, not proved"
         )
     if voice.versions > 1:
         yield (
             f"{voice.versions} versions of each utterance: no id links them, but their text does, and who takes them together "
-            "hears what of the source is in all of them"
+            "hears what of the source is in all of them: draws are each version's own, so that the bits of a sound add up"
         )

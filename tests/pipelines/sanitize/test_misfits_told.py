@@ -50,6 +50,15 @@ def test_with_markers_the_wrong_word_is_not_in_the_text_either(corpus, tmp_path)
     assert "green" not in row["text"] and "[MISFIT]" in row["text"] and "second" not in row["text"]
 
 
+def test_align_marks_and_counts_the_wrong_word(corpus, tmp_path):
+    told = sottovoce("align", "--input", corpus, "--output", tmp_path).stdout
+    (row,) = [json.loads(line) for line in (tmp_path / "words.jsonl").read_text().splitlines()]
+    marked = [word["word"] for word in row["words"] if word["misfit"]]
+    assert "green" in marked and "second" not in marked and re.search(rf"misfits +{len(marked)} ", told)
+    unsure = [line.split()[4] for line in (tmp_path / "words.ctm").read_text().splitlines() if line.endswith(" 0.000")]
+    assert set(marked) <= set(unsure)
+
+
 def test_on_request_the_utterance_is_refused(corpus, tmp_path):
     refuse = ("--align", "{use: pocketsphinx, misfits: refuse}", "--relisten", "none")
     sottovoce("mask", "--input", corpus, "--output", tmp_path, "--words", "second", *refuse, check=False)

@@ -92,15 +92,16 @@ def test_who_goes_away_while_waiting_is_never_worked_on():
 
 def test_work_that_has_begun_is_told_that_its_caller_is_gone():
     async def scene(batches, work):
-        told = threading.Event()
+        begun, told = threading.Event(), threading.Event()
 
         def waits(batch):
+            begun.set()
             told.set() if batch[0].gone.wait(20) else None
             return [None]
 
         batches._work = waits
         task = asyncio.ensure_future(batches.ask(1))
-        await asyncio.sleep(0.05)
+        assert await asyncio.to_thread(begun.wait, 20)
         task.cancel()
         return await asyncio.to_thread(told.wait, 20)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,6 +41,18 @@ def test_a_text_grid_covers_the_recording_without_gaps() -> None:
         assert times[0] == 0 and times[-1] == 2.0
         assert times[1:-1:2] == times[2::2]
     assert '"""Jo Ann"' in grid
+
+
+def test_what_is_perhaps_not_said_is_marked_in_every_layout() -> None:
+    words = (WORDS[0], replace(WORDS[1], misfit=True), WORDS[2])
+    assert [line.split()[-1] for line in ctm_lines("u1", TEXT, words)] == ["0.900", "0.000", "1.000"]
+    assert [word["misfit"] for word in json.loads(json_line("u1", TEXT, words))["words"]] == [False, True, False]
+    assert 'name = "misfits"' not in text_grid(TEXT, WORDS, 2.0)
+    tier = text_grid(TEXT, words, 2.0).partition('name = "misfits"')[2]
+    assert re.findall(r"xmin = (0\.4000|1\.0000)\n +xmax = \S+\n +text = \"(.*)\"", tier) == [
+        ("0.4000", "misfit"),
+        ("1.0000", ""),
+    ]
 
 
 @settings(max_examples=100, deadline=None)

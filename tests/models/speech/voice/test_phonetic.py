@@ -99,7 +99,7 @@ def test_versions_have_draws_of_their_own_and_the_ledger_says_what_links_them(vo
     assert np.array_equal(alone.speech.samples, several.speech.samples) and len(several.others) == 2
     assert len({one.speech.samples.tobytes() for one in (several, *several.others)}) == 3
     (said,) = set(thrice.ledger().not_protected) - set(once.ledger().not_protected)
-    assert "3 versions" in said and "text" in said
+    assert "3 versions" in said and "text" in said and "add up" in said
     for options in ({"versions": 0}, {"versions": 2, "from_text": True}):
         with pytest.raises(SettingsError, match="versions"):
             Phonetic(**options)  # type: ignore[arg-type]
@@ -149,6 +149,15 @@ def test_by_default_rhythm_and_melody_are_public_and_only_the_choice_of_sounds_f
         np.abs(one.speech.samples / level(one.speech.samples) - two.speech.samples / level(two.speech.samples)).max()
         > 0.01
     )
+
+
+def test_but_for_which_sounds_were_chosen_nothing_of_a_recording_passes_by_default(voice: Phonetic) -> None:
+    """With nothing of the chosen sounds added, two recordings sound the same: no other way leads from the source to the sound."""
+    alone, said = set_to(voice, **DEFAULT, depth=0.0), (aligned(), aligned(frames=9, pause=15))
+    one, two = (
+        alone.transform(utterance(), recording(n), words, SECRET).speech.samples for n, words in enumerate(said)
+    )
+    np.testing.assert_allclose(one / level(one), two / level(two), atol=1e-3)
 
 
 @pytest.mark.parametrize("options", [DEFAULT, {"prosody": 0.0}, FOLLOWED, BY_PHONES])
@@ -261,5 +270,6 @@ def test_the_ledger_says_what_is_left_of_the_speaker() -> None:
     assert entry.sound is None and "75 %" in entry.not_protected[0]
     assert not any("rhythm" in line for line in Phonetic(prosody=1.0).ledger().not_protected)
     assert any("6.0 bits" in line for line in Phonetic(nearest=64, follow="spectrum").ledger().not_protected)
-    assert any("a network hears" in line for line in Phonetic().ledger().not_protected)
+    (sounds,) = [line for line in Phonetic().ledger().not_protected if "a network hears" in line]
+    assert "heard around" in sounds and "neighbours" in sounds
     assert "inside the utterance" in Phonetic(prosody="departures").ledger().not_protected[0]

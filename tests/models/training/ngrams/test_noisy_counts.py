@@ -70,9 +70,9 @@ def test_pairs_of_one_unit_alone_do_not_appear_and_those_of_many_do():
     assert text != released(many + alone, b"other key")
 
 
-def counting(tmp_path, rows):
+def counting(tmp_path, rows, times=3):
     data = tmp_path / "data.jsonl"
-    data.write_text("".join(json.dumps({"text": row["text"]}) + "\n" for row in rows * 3))
+    data.write_text("".join(json.dumps({"text": row["text"]}) + "\n" for row in rows * times))
     settings = {"task": "lm", "model": {"use": "counts", "size": 4000}, "target_epsilon": 8.0, "mode": "per_example"}
     (tmp_path / "train.yaml").write_text(json.dumps(settings))
     return [
@@ -105,7 +105,7 @@ def test_counted_lines_become_a_model_that_pocketsphinx_decodes_with(tmp_path, c
     from pocketsphinx import Decoder
 
     rows = [json.loads(line) for line in (DEMO / "manifest.jsonl").read_text().splitlines()]
-    order = counting(tmp_path, rows)
+    order = counting(tmp_path, rows, 30)  # with fewer, noise takes so many words that one draw in 25 was not understood
     assert main(order) == 0
     card = json.loads((tmp_path / "out/model/privacy_card.json").read_text())
     assert card["epsilon"] <= 8.0 and card["unit"] == "example" and card["validation"] is None
