@@ -10,6 +10,7 @@ interrupted goes on from its checkpoint and ends with the same weights.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,17 +23,20 @@ from torch import nn
 from sottovoce.models.text.detect import grams
 from sottovoce.models.text.detect.builder.batches import IGNORED, label_names
 from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, TaggedExample
+from sottovoce.models.text.detect.builder.gram_start import start_from
 from sottovoce.models.text.detect.builder.gram_training import GramTraining
 from sottovoce.models.text.detect.builder.recipe import TrainingMaterial
+from sottovoce.models.text.detect.known_words import KnownWords
 
 SETTLED_AVERAGE = 0.99  # of the weights after the table is rounded: the epochs are few then
 
 
 class GramTagger(nn.Module):
     """[texts, words, n-grams] -> scores [texts, words, labels]. A word is itself, its lists and the mean of its parts. `scale`:
-    what one step of the table's rounded rows is worth; nothing before they are."""
+    what one step of the table's rounded rows is worth; nothing before they are. `met`: rows that training has come by."""
 
     scale: torch.Tensor
+    met: torch.Tensor
 
     def __init__(self, options: GramTraining, labels: int, others: int) -> None:
         super().__init__()
@@ -40,6 +44,7 @@ class GramTagger(nn.Module):
         self.table = nn.Embedding(options.rows, options.width, padding_idx=grams.PADDING)
         nn.init.normal_(self.table.weight, std=0.3)
         self.register_buffer("scale", torch.zeros(options.rows))
+        self.register_buffer("met", torch.zeros(options.rows, dtype=torch.bool))
         self.lstm = nn.LSTM(
             options.width, options.hidden, 2, batch_first=True, bidirectional=True, dropout=options.dropout
         )
@@ -73,8 +78,10 @@ class GramTagger(nn.Module):
 
     @torch.no_grad()
     def round_table(self) -> None:
-        """Four bits a number: -7 to 7 times the row's scale, the one of several that loses least."""
+        """Four bits a number: -7 to 7 times the row's scale, the one of several that loses least. Rows that nothing came by are
+        as they were drawn: noise, which is put to nothing."""
         weight = self.table.weight
+        weight[~self.met] = 0
         widest = weight.abs().amax(1).clamp(min=1e-8)
         best = torch.full_like(widest, torch.inf)
         rounded = torch.empty_like(weight)
@@ -92,11 +99,12 @@ class GramTagger(nn.Module):
 
 @dataclass
 class GramTrained:
-    """The trained network with the names of its outputs, its languages, and how each epoch did."""
+    """The trained network with the names of its outputs, its languages, the words it knows, and how each epoch did."""
 
     model: GramTagger
     names: list[str]
     languages: list[str]
+    known: KnownWords
     history: list[dict[str, float]]
 
 
@@ -107,8 +115,10 @@ Row = tuple[list[int], list[int], list[int]]
 class _Bank:
     """The n-grams of every word that was met, as one matrix: a text is then a list of numbers."""
 
-    def __init__(self, rows: int, languages: Sequence[str], labels: Sequence[str], others: Sequence[str]) -> None:
-        self._rows, self._languages = rows, languages
+    def __init__(
+        self, rows: int, languages: Sequence[str], labels: Sequence[str], others: Sequence[str], known: KnownWords
+    ) -> None:
+        self._rows, self._languages, self._known = rows, languages, known
         self._labels = {name: at for at, name in enumerate(labels)}
         self._others = {name: at for at, name in enumerate(others)}
         self._number: dict[tuple[str, str], int] = {}
@@ -125,7 +135,7 @@ class _Bank:
             self._used += 1
             if self._used > len(self._bags):
                 self._bags = np.concatenate([self._bags, np.zeros_like(self._bags)])
-            bag = grams.rows_of(word, code, self._rows)
+            bag = grams.rows_of(word, code, self._rows, self._known)
             self._bags[known, : len(bag)] = bag
         return known
 
@@ -158,7 +168,8 @@ class _Bank:
 
     def bags(self, words: np.ndarray) -> np.ndarray:
         bags = self._bags[words]
-        return bags[:, :, : max(1, int((bags != grams.PADDING).sum(-1).max()))]
+        used = np.flatnonzero((bags != grams.PADDING).any((0, 1)))
+        return bags[:, :, : 1 + int(used.max(initial=0))]
 
 
 def _aside(example: TaggedExample) -> list[str | None]:
@@ -175,19 +186,35 @@ def _aside(example: TaggedExample) -> list[str | None]:
     return found
 
 
+def _known(material: TrainingMaterial, least: int) -> KnownWords:
+    """The words that the training data of a language holds `least` times."""
+    met = Counter(
+        (example.language, grams.plain_form(token[begin:end]))
+        for pool in material.pools.values()
+        for example in pool
+        for token in example.tokens
+        for begin, end in grams.words_of(token)
+    )
+    return KnownWords.of(word for word, times in met.items() if times >= least)
+
+
 def train(
     material: TrainingMaterial, options: GramTraining, say: Callable[[str], None], checkpoint: Path
 ) -> GramTrained:
-    """Fit from nothing, or from the checkpoint of a build that was interrupted; it is written after each epoch."""
+    """Fit from nothing, from a network that is there, or from the checkpoint of a build that was interrupted, which is written
+    after each epoch."""
     names = label_names(material.types())
     languages = sorted({e.language for pool in material.pools.values() for e in pool} - {""})
     others = sorted({slot for pool in material.pools.values() for e in pool for _, slot in e.aside} | {""})
     torch.manual_seed(options.seed)
-    bank, model = _Bank(options.rows, languages, names, others), GramTagger(options, len(names), len(others))
+    known = _known(material, options.known)
+    bank, model = _Bank(options.rows, languages, names, others, known), GramTagger(options, len(names), len(others))
+    if options.start:
+        start_from(model, Path(options.start), names, languages)
     ema = torch.optim.swa_utils.get_ema_multi_avg_fn
     mean = torch.optim.swa_utils.AveragedModel(model, multi_avg_fn=ema(options.average))
     optimiser = torch.optim.AdamW(model.parameters(), lr=options.learning_rate, weight_decay=0.01, fused=True)
-    trained, first = GramTrained(mean.module, names, languages, []), 0
+    trained, first = GramTrained(mean.module, names, languages, known, []), 0
     if checkpoint.is_file():
         kept = torch.load(checkpoint, weights_only=True)
         model.load_state_dict(kept["model"])
@@ -225,13 +252,15 @@ def _epoch(
     options: GramTraining, draw: np.random.Generator,
 ) -> float:  # fmt: skip
     model.train()
-    plan = list(bank.batches(rows, options.batch, draw))
+    plan = list(bank.batches(rows, options.batch, draw))[: options.batches_per_epoch or None]
     losses = []
     for at, (words, targets, others) in enumerate(plan):
         for group in optimiser.param_groups:
             group["lr"] = options.rate(epoch, at / len(plan))
         words = np.where((targets > 0) & (draw.random(words.shape) < options.hide), 0, words)
-        bags = _forgotten(bank.bags(words), options, draw)
+        bags = bank.bags(words)
+        model.met[torch.from_numpy(bags)] = True
+        bags = _forgotten(bags, options, draw)
         scores, slots = model.quick(torch.from_numpy(bags))
         loss = _loss(scores, targets)
         if (others != IGNORED).any():

@@ -126,7 +126,9 @@ def test_a_rounded_table_is_the_same_in_four_bits():
 
     torch.manual_seed(1)
     model = GramTagger(GramTraining(rows=256, width=8, hidden=4), 3, 2).eval()
+    model.met[:-1] = True
     before = model.table.weight.detach().clone()
+    before[-1] = 0  # nothing came by
     model.round_table()
     assert (model.table.weight - before).abs().max() < 0.6 * before.abs().max() / 7 * 2
     bags = torch.randint(0, 256, (2, 5, 6))
