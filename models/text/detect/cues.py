@@ -52,7 +52,7 @@ def _street(code: str) -> re.Pattern[str]:
         rf"(?:{own.street_before})\s+{joined}{_WORD}" if own.street_before else "",
         rf"{_WORD}\s+(?:{own.street_after})" if own.street_after else "",
     ]
-    return re.compile(rf"(?<!\w)(?:{'|'.join(part for part in parts if part)})(?!\w)", re.IGNORECASE)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(part for part in parts if part) or '(?!)'})(?!\w)", re.IGNORECASE)
 
 
 def find_cued(text: str, words: Words, code: str) -> Iterator[tuple[int, int, str]]:

@@ -2,7 +2,7 @@
 
 A table of hashed n-grams has a row for whatever word comes by, and for one that was never learnt it is the row of some other
 word: what is read there is noise, and made organisations of onions. Words that are not known are read by their parts alone.
-One in sixty of the unknown is taken for known, none the other way round.
+One in forty of the unknown is taken for known, none the other way round.
 """
 
 from __future__ import annotations

@@ -10,8 +10,7 @@ interrupted goes on from its checkpoint and ends with the same weights.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from torch import nn
 
 from sottovoce.models.text.detect import grams
 from sottovoce.models.text.detect.builder.batches import IGNORED, label_names
-from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, TaggedExample
+from sottovoce.models.text.detect.builder.gram_bank import Bank, Row, known_words
 from sottovoce.models.text.detect.builder.gram_start import start_from
 from sottovoce.models.text.detect.builder.gram_training import GramTraining
 from sottovoce.models.text.detect.builder.recipe import TrainingMaterial
@@ -108,96 +107,6 @@ class GramTrained:
     history: list[dict[str, float]]
 
 
-_MARKS = ".,;:!?"
-Row = tuple[list[int], list[int], list[int]]
-
-
-class _Bank:
-    """The n-grams of every word that was met, as one matrix: a text is then a list of numbers."""
-
-    def __init__(
-        self, rows: int, languages: Sequence[str], labels: Sequence[str], others: Sequence[str], known: KnownWords
-    ) -> None:
-        self._rows, self._languages, self._known = rows, languages, known
-        self._labels = {name: at for at, name in enumerate(labels)}
-        self._others = {name: at for at, name in enumerate(others)}
-        self._number: dict[tuple[str, str], int] = {}
-        first = [[grams.LANGUAGE + at] for at in range(len(languages))]
-        self._bags = np.zeros((1 << 16, grams.MOST), dtype=np.int64)
-        for number, bag in enumerate([[grams.HIDDEN], *first]):
-            self._bags[number, : len(bag)] = bag
-        self._used = 1 + len(languages)
-
-    def number(self, word: str, code: str) -> int:
-        known = self._number.get((code, word))
-        if known is None:
-            known = self._number[code, word] = self._used
-            self._used += 1
-            if self._used > len(self._bags):
-                self._bags = np.concatenate([self._bags, np.zeros_like(self._bags)])
-            bag = grams.rows_of(word, code, self._rows, self._known)
-            self._bags[known, : len(bag)] = bag
-        return known
-
-    def row(self, example: TaggedExample) -> Row:
-        """Numbers, labels and other slots of the words; the language comes first and has no label."""
-        code = example.language
-        words = [1 + self._languages.index(code) if code in self._languages else 0]
-        targets, others = [IGNORED], [IGNORED]
-        for token, label, slot in zip(example.tokens, example.labels, _aside(example), strict=True):
-            for begin, end in grams.words_of(token):
-                words.append(self.number(token[begin:end].lower(), code))
-                targets.append(IGNORED if label == MIXED else self._labels.get(label, self._labels[OUTSIDE]))
-                others.append(IGNORED if slot is None else self._others.get(slot, IGNORED))
-                label = f"I-{label[2:]}" if label.startswith("B-") else label
-        return words, targets, others
-
-    def batches(
-        self, rows: Sequence[Row], size: int, draw: np.random.Generator | None
-    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """(words, targets, other slots) of equal length."""
-        by_length: dict[int, list[Row]] = {}
-        for at in draw.permutation(len(rows)) if draw is not None else range(len(rows)):
-            by_length.setdefault(len(rows[at][0]), []).append(rows[at])
-        groups = [
-            some[at : at + size] for length, some in by_length.items() if length > 1 for at in range(0, len(some), size)
-        ]
-        for at in draw.permutation(len(groups)) if draw is not None else range(len(groups)):
-            words, targets, others = zip(*groups[at], strict=True)
-            yield np.asarray(words), np.asarray(targets), np.asarray(others)
-
-    def bags(self, words: np.ndarray) -> np.ndarray:
-        bags = self._bags[words]
-        used = np.flatnonzero((bags != grams.PADDING).any((0, 1)))
-        return bags[:, :, : 1 + int(used.max(initial=0))]
-
-
-def _aside(example: TaggedExample) -> list[str | None]:
-    """The slot of each word that has no type; None where it has one, or where varying the words has hidden which one it was."""
-    left = iter(example.aside)
-    found: list[str | None] = []
-    for token, label in zip(example.tokens, example.labels, strict=True):
-        outside = label in (OUTSIDE, MIXED)
-        found.append(
-            next((slot for word, slot in left if word.rstrip(_MARKS) == token.rstrip(_MARKS)), None)
-            if outside
-            else None
-        )
-    return found
-
-
-def _known(material: TrainingMaterial, least: int) -> KnownWords:
-    """The words that the training data of a language holds `least` times."""
-    met = Counter(
-        (example.language, grams.plain_form(token[begin:end]))
-        for pool in material.pools.values()
-        for example in pool
-        for token in example.tokens
-        for begin, end in grams.words_of(token)
-    )
-    return KnownWords.of(word for word, times in met.items() if times >= least)
-
-
 def train(
     material: TrainingMaterial, options: GramTraining, say: Callable[[str], None], checkpoint: Path
 ) -> GramTrained:
@@ -207,8 +116,8 @@ def train(
     languages = sorted({e.language for pool in material.pools.values() for e in pool} - {""})
     others = sorted({slot for pool in material.pools.values() for e in pool for _, slot in e.aside} | {""})
     torch.manual_seed(options.seed)
-    known = _known(material, options.known)
-    bank, model = _Bank(options.rows, languages, names, others, known), GramTagger(options, len(names), len(others))
+    known = known_words(material, options.known)
+    bank, model = Bank(options.rows, languages, names, others, known), GramTagger(options, len(names), len(others))
     if options.start:
         start_from(model, Path(options.start), names, languages)
     ema = torch.optim.swa_utils.get_ema_multi_avg_fn
@@ -248,7 +157,7 @@ def train(
 
 
 def _epoch(
-    model: GramTagger, mean: Any, optimiser: torch.optim.Optimizer, bank: _Bank, rows: Sequence[Row], epoch: int,
+    model: GramTagger, mean: Any, optimiser: torch.optim.Optimizer, bank: Bank, rows: Sequence[Row], epoch: int,
     options: GramTraining, draw: np.random.Generator,
 ) -> float:  # fmt: skip
     model.train()
@@ -286,7 +195,7 @@ def _forgotten(bags: np.ndarray, options: GramTraining, draw: np.random.Generato
     return np.where(untold & (bags >= grams.LISTED) & (bags < grams.RESERVED), grams.PADDING, bags)
 
 
-def _scores(model: GramTagger, bank: _Bank, dev: Sequence[Row]) -> dict[str, float]:
+def _scores(model: GramTagger, bank: Bank, dev: Sequence[Row]) -> dict[str, float]:
     """Recall of "this word is sensitive", whatever the type, where 3 % of the other words are touched, and at the best F1."""
     model.eval()
     inside, gold = [], []

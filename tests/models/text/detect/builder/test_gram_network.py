@@ -13,7 +13,8 @@ from sottovoce.models.text.detect import grams
 from sottovoce.models.text.detect.builder.build import CHECKPOINT, build
 from sottovoce.models.text.detect.builder.corpora import TaggedExample
 from sottovoce.models.text.detect.builder.export import PackedTagger
-from sottovoce.models.text.detect.builder.gram_network import GramTagger, GramTraining, _aside
+from sottovoce.models.text.detect.builder.gram_bank import aside_of
+from sottovoce.models.text.detect.builder.gram_network import GramTagger, GramTraining
 from sottovoce.models.text.detect.builder.lists import listed
 from sottovoce.models.text.detect.builder.recipe import read_recipe
 from sottovoce.models.text.detect.known_lists import KINDS, lists_with
@@ -141,7 +142,7 @@ def test_a_rounded_table_is_the_same_in_four_bits():
 def test_other_slots_follow_their_words_through_what_varies_them():
     words = (("spiel", ""), (",", ""), ("hallo", "song_name"), ("von", ""))
     varied = TaggedExample(("spiel", "hallo", "von", "ilmars", "kalns"), ("O", "O", "O", "B-PER", "I-PER"), aside=words)
-    assert _aside(varied) == ["", "song_name", "", None, None]
+    assert aside_of(varied) == ["", "song_name", "", None, None]
 
 
 def test_rare_values_are_never_learnt_from():
