@@ -80,7 +80,7 @@ class GramTagger(nn.Module):
         """Four bits a number: -7 to 7 times the row's scale, the one of several that loses least. Rows that nothing came by are
         as they were drawn: noise, which is put to nothing."""
         weight = self.table.weight
-        weight[~self.met] = 0
+        weight[~self.met & self.met.any()] = 0
         widest = weight.abs().amax(1).clamp(min=1e-8)
         best = torch.full_like(widest, torch.inf)
         rounded = torch.empty_like(weight)
