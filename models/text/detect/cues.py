@@ -9,6 +9,7 @@ by the word beside them ("ulica długa"), and take the number of the house.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cache
 
@@ -63,9 +64,9 @@ def find_cued(text: str, words: Words, code: str) -> Iterator[tuple[int, int, st
             if _may_be_name(words, match.start(1), code):
                 yield match.start(1), match.end(1), "PER"
     for match in _introduced(code).finditer(text):
-        last = words.begins.index(match.end() - len(match.group().split()[-1])) if _ends_a_word(words, match) else -1
-        if last >= 0 and _may_be_name(words, words.begins[last], code):
-            yield match.start(1), words.ends[_further(text, words, last, code)], "PER"
+        if _may_be_name(words, match.end() - len(match.group().split()[-1]), code):
+            last = _further(text, words, bisect_left(words.begins, match.end()) - 1, code)
+            yield match.start(1), words.ends[last], "PER"
     for match in _hinted(code).finditer(text):
         if is_given_name(match["name"].lower(), code):
             yield match.start("kin" if match["kin"] else "name"), match.end("name"), "PER"
@@ -74,8 +75,10 @@ def find_cued(text: str, words: Words, code: str) -> Iterator[tuple[int, int, st
             yield match.start(), _with_number(words, match.end()), "LOC"
 
 
-def _ends_a_word(words: Words, match: re.Match[str]) -> bool:
-    return match.end() - len(match.group().split()[-1]) in words.begins
+def _word_at(words: Words, begin: int) -> int:
+    """The number of the word that begins there; -1 for none."""
+    at = bisect_left(words.begins, begin)
+    return at if at < len(words.begins) and words.begins[at] == begin else -1
 
 
 @cache
@@ -86,7 +89,7 @@ def _ordinary(code: str) -> frozenset[str]:
 
 def _may_be_name(words: Words, begin: int, code: str) -> bool:
     """A word without a class, that is none of those which follow a cue and name nobody."""
-    at = words.begins.index(begin) if begin in words.begins else -1
+    at = _word_at(words, begin)
     if at < 0 or words.classes[at] != "x" or words.lowered[at] in _ordinary(code):
         return False
     ends = language(code).not_name_ends
@@ -112,14 +115,13 @@ def _is_street(found: str, words: Words, match: re.Match[str], code: str) -> boo
     name = found.split()[0] if own.street_after else found.split()[-1]
     if name in _ordinary(code) or name in own.not_streets.split():
         return False
-    at = words.begins.index(match.end() - len(name)) if match.end() - len(name) in words.begins else -1
+    at = _word_at(words, match.end() - len(name))
     return at < 0 or words.classes[at] not in "FGOUZ"
 
 
 def _with_number(words: Words, end: int) -> int:
     """Where the street ends with the number of the house, if one follows."""
-    at = next((at for at, begin in enumerate(words.begins) if begin >= end), len(words.begins))
-    last = at
+    at = last = bisect_left(words.begins, end)
     while last < len(words.begins) and last - at < _HOUSE_WORDS and words.classes[last] in _HOUSE:
         last += 1
     return words.ends[last - 1] if last > at else end

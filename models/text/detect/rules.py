@@ -1,9 +1,9 @@
 """Rules for what a tagger misses: addresses, numbers, dates, times and amounts, written or spoken, in each language.
 
 Types: EMAIL, URL, PHONE, CARD, IBAN, ID, CODE, DATE, TIME, AMOUNT; PER only where a word beside it tells: after a form of
-address ("frau weber") in other languages, "call april" and "will said" in English. Other people, places and organisations
-need a tagger. The rules lean towards finding too much: what they miss stays in the clear, what they find too much costs
-utility only.
+address ("frau weber") or an introduction in other languages, "call april" and "will said" in English; LOC of streets in other
+languages. Other people, places and organisations need a tagger. The rules lean towards finding too much: what they miss stays
+in the clear, what they find too much costs utility only.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ def found(code, text):
         ("es", "me llamo xandra de la quill y llamo", "xandra de la quill"),
         ("fr", "bonjour je m'appelle xandra quille et", "xandra quille"),
         ("it", "mi chiamo xandra quilla e chiamo", "xandra quilla"),
+        ("fr", "je m'appelle xandra-lou quille et", "xandra-lou quille"),
         ("lv", "labdien mani sauc xandra kvilla un", "xandra kvilla"),
         ("nl", "mijn naam is xandra de kwil en", "xandra de kwil"),
         ("pl", "nazywam się xandra kwil i dzwonię", "xandra kwil"),
