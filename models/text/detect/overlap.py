@@ -35,7 +35,7 @@ _BACK = re.compile(rf"(?:\s+(?:{_LOOSE}|{_PREPOSITION})|[\s,;:!?\"“”-]|(?<!\
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 _BEFORE_TIME = re.compile(r"(?:(?:early|in\s+the|the)\s+)+", re.IGNORECASE)
 _SMALL = re.compile(r"(?:\W*\b(?:the|a|an|of|early)\b)+\W*$", re.IGNORECASE)
-_ARTICLE = re.compile(r"the|a|an", re.IGNORECASE)
+_ARTICLE = re.compile(r"(?:the|a|an)$", re.IGNORECASE)
 _UNIT = re.compile(r"(?:degrees?\W*)?(?:degrees?|cel[sc]ius|fah?renheit|kelvin)\W*$", re.IGNORECASE)
 _SHORT_UNIT = re.compile(r"(?:degrees?\s+|\bin\s+|\d\s*)[cf]$", re.IGNORECASE)  # with what stands before it
 # A car is no date, as which the tagger takes it: a make, and one word more that is none ("a tesla by easter").
@@ -120,8 +120,7 @@ def tidied(spans: Sequence[Span], text: str, code: str = ENGLISH) -> list[Span]:
 
 
 def without_titles(spans: Iterable[Span], text: str, code: str) -> list[Span]:
-    """In other languages than English: names without the forms of address before and behind them, which are nothing alone. An
-    article goes with its date."""
+    """In other languages than English: names without the forms of address before and behind them, which are nothing alone."""
     if code not in TABLE:
         return list(spans)
     kept: list[Span] = []
@@ -132,9 +131,6 @@ def without_titles(spans: Iterable[Span], text: str, code: str) -> list[Span]:
             begin = front.end() if front else begin
             back = _title_behind(code).search(text[begin:end])
             end = begin + back.start() if back else end
-        last = kept[-1] if kept else None
-        if last and last.type == span.type in ("DATE", "TIME") and _article_of(last, span, text, _loose(code)):
-            begin = kept.pop().begin
         if begin < end:
             kept.append(Span(begin, end, span.type, span.score, span.detector))
     return kept
@@ -170,7 +166,7 @@ def joined(spans: Sequence[Span], text: str) -> list[Span]:
     result: list[Span] = []
     for span in spans:
         last = result[-1] if result else None
-        if last is not None and (_one_name(last, span, text) or _article_of(last, span, text, _ARTICLE)):
+        if last is not None and (_one_name(last, span, text) or _article_of(last, span, text)):
             longer = max(last, span, key=lambda one: one.end - one.begin)
             result[-1] = Span(last.begin, span.end, longer.type, max(last.score, span.score), longer.detector)
         else:
@@ -184,9 +180,9 @@ def _one_name(last: Span, span: Span, text: str) -> bool:
     return names and between in ("", "'", "’", "-") and (sign.isalnum() or sign in "'’-")
 
 
-def _article_of(last: Span, span: Span, text: str, article: re.Pattern[str]) -> bool:
+def _article_of(last: Span, span: Span, text: str) -> bool:
     beside = last.type == span.type and text[last.end : span.begin] == " "
-    return beside and article.fullmatch(text, last.begin, last.end) is not None
+    return beside and _ARTICLE.match(text, last.begin, last.end) is not None
 
 
 def _is_nothing(span: Span, text: str) -> bool:
