@@ -89,8 +89,14 @@ model: $(READY) ## train the shipped detector again from the public sets in DATA
 	OMP_NUM_THREADS=1 $(BIN)/sottovoce build text --data $(DATA)/*.jsonl.gz --recipe runner_configs/detect/second_stage_tagger.yaml \
 	  $(QUICKLY) --set train.start=out/tagger_first --out out/tagger
 
+# Two stages as well, hours on one core; QUICK=1 goes the whole way in minutes, likewise to a model that is of no use.
+QUICKLY_GRAMS = $(if $(QUICK),--set train.cycles=[1] --set train.settle=1 --set train.batches_per_epoch=40 --set dev_limit=60 --force)
 model-languages: $(READY) ## train the shipped detector of other languages than English again from MASSIVE's locales in DATA
-	OMP_NUM_THREADS=1 $(BIN)/sottovoce build text --data $(DATA)/*.jsonl.gz --arch grams --recipe runner_configs/detect/multilingual_tagger.yaml --out out/tagger_languages
+	OMP_NUM_THREADS=1 $(BIN)/sottovoce build text --data $(DATA)/*.jsonl.gz --arch grams --recipe runner_configs/detect/multilingual_tagger.yaml \
+	  $(QUICKLY_GRAMS) --out out/tagger_languages_first
+	OMP_NUM_THREADS=1 $(BIN)/sottovoce build text --data $(DATA)/*.jsonl.gz models/text/detect/builder/everyday.jsonl --arch grams \
+	  --recipe runner_configs/detect/multilingual_second_stage.yaml $(QUICKLY_GRAMS) --set train.start=out/tagger_languages_first \
+	  --out out/tagger_languages
 
 # SPEECH holds manifest.jsonl, which tools/speech_manifest.py makes (docs/voice.md says of what); speakers are embedded by
 # CAM++, whose package `make setup` has. About twenty minutes on one core. What ships is out/voice_pool of this.

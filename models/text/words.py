@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from text_to_num import alpha2digit
 
@@ -74,8 +74,25 @@ def read_words(text: str, code: str = "en") -> Words:
         begins.append(match.start())
         ends.append(match.end())
         lowered.append(word)
-        classes.append(class_of(word) or _other_class(word))
+        classes.append(class_of(word) or (compound_class(word, code) if code != "en" else "") or _other_class(word))
     return Words(begins, ends, lowered, "".join(classes))
+
+
+@lru_cache(maxsize=1 << 14)
+def compound_class(word: str, code: str) -> str:
+    """Numbers that are one word ("hundertfünfzig", "millenovecentotrenta"): '4' those that begin as a year does, '5' any other;
+    nothing for other words."""
+    pattern = _compounds(code)
+    if pattern is None or not pattern.fullmatch(word):
+        return ""
+    return "4" if language(code).years and re.match(language(code).years, word) else "5"
+
+
+@cache
+def _compounds(code: str) -> re.Pattern[str] | None:
+    """Of two parts at the least: a part alone is a number word with a class of its own, or none ("und")."""
+    parts = language(code).compounds
+    return re.compile(rf"(?=.*(?:{language(code).hundreds}))(?:{parts})+") if parts else None
 
 
 def _other_class(word: str) -> str:

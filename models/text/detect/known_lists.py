@@ -40,6 +40,11 @@ def lists_with(word: str, code: str) -> list[int]:
     return found
 
 
+def is_given_name(word: str, code: str) -> bool:
+    """Whether a given name of the language is this word, whatever its case ending; in small letters."""
+    return _stem(word, code) in _own("given_names", code)[0]
+
+
 def _stem(word: str, code: str) -> str:
     """Names that inflect are compared without their endings."""
     cut = word.rstrip(_ENDINGS.get(code, ""))

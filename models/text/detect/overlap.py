@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from sottovoce.models.records import Span
@@ -114,14 +114,51 @@ def _continues(text: str, at: int) -> bool:
 def tidied(spans: Sequence[Span], text: str, code: str = ENGLISH) -> list[Span]:
     """English only, elsewhere these words are others: there a form of address alone ("senhora") is nothing."""
     if code != ENGLISH:
-        return [span for span in spans if not _titles(code).fullmatch(text, span.begin, span.end)]
+        return without_titles(spans, text, code)
     kept = (_tidy(span, text) for span in joined(spans, text))
     return [span for span in kept if span is not None]
 
 
+def without_titles(spans: Iterable[Span], text: str, code: str) -> list[Span]:
+    """In other languages than English: names without the forms of address before and behind them, which are nothing alone."""
+    if code not in TABLE:
+        return list(spans)
+    kept: list[Span] = []
+    for span in spans:
+        begin, end = span.begin, span.end
+        if span.type in _NAMES:
+            front = _titles(code).match(text, begin, end)
+            begin = front.end() if front else begin
+            back = _title_behind(code).search(text[begin:end])
+            end = begin + back.start() if back else end
+        if begin < end:
+            kept.append(Span(begin, end, span.type, span.score, span.detector))
+    return kept
+
+
+def without_loose(spans: Iterable[Span], text: str, code: str) -> Iterator[Span]:
+    """In other languages than English: dates and times of the rules without articles and prepositions before them."""
+    loose = _loose(code)
+    for span in spans:
+        front = loose.match(text, span.begin, span.end) if span.type in ("DATE", "TIME") else None
+        begin = front.end() if front and front.end() < span.end else span.begin
+        yield Span(begin, span.end, span.type, span.score, span.detector)
+
+
 @cache
 def _titles(code: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:(?:{language(code).titles})\b\W*)+" if code in TABLE else "(?!)", re.IGNORECASE)
+    return re.compile(rf"(?:(?:{language(code).titles})\b\W*)+", re.IGNORECASE)
+
+
+@cache
+def _title_behind(code: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:\W+(?:{language(code).titles})\b\W*)+$", re.IGNORECASE)
+
+
+@cache
+def _loose(code: str) -> re.Pattern[str]:
+    words = "|".join(language(code).loose.split()) or "(?!)"
+    return re.compile(rf"(?:(?:{words})\b['’]?\W*)+", re.IGNORECASE)
 
 
 def joined(spans: Sequence[Span], text: str) -> list[Span]:

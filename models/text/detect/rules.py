@@ -1,9 +1,9 @@
 """Rules for what a tagger misses: addresses, numbers, dates, times and amounts, written or spoken, in each language.
 
 Types: EMAIL, URL, PHONE, CARD, IBAN, ID, CODE, DATE, TIME, AMOUNT; PER only where a word beside it tells: after a form of
-address ("frau weber") in other languages, "call april" and "will said" in English. Other people, places and organisations
-need a tagger. The rules lean towards finding too much: what they miss stays in the clear, what they find too much costs
-utility only.
+address ("frau weber") or an introduction in other languages, "call april" and "will said" in English; LOC of streets in other
+languages. Other people, places and organisations need a tagger. The rules lean towards finding too much: what they miss stays
+in the clear, what they find too much costs utility only.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Span
 from sottovoce.models.settings import require
 from sottovoce.models.text.detect import CONTEXT, ENGLISH, ByLanguage
-from sottovoce.models.text.detect.overlap import resolve
+from sottovoce.models.text.detect.cues import find_cued
+from sottovoce.models.text.detect.overlap import resolve, without_loose
 from sottovoce.models.text.detect.patterns import find_addresses, find_written
-from sottovoce.models.text.detect.spoken_patterns import find_named, find_spoken, find_will
+from sottovoce.models.text.detect.spoken_patterns import find_spoken, find_will
 from sottovoce.models.text.languages import TABLE, language
 from sottovoce.models.text.words import read_words
 
-TYPES = ("EMAIL", "URL", "PHONE", "CARD", "IBAN", "ID", "CODE", "DATE", "TIME", "AMOUNT", "PER")
+TYPES = ("EMAIL", "URL", "PHONE", "CARD", "IBAN", "ID", "CODE", "DATE", "TIME", "AMOUNT", "PER", "LOC")
 
 
 @dataclass
@@ -54,10 +55,9 @@ class Rules(ByLanguage):
         words = read_words(text, code)
         found = [*find_written(text, regions, code), *find_spoken(words, regions, code)]
         found += find_addresses(text, words, code)
-        found += find_will(text, words) if code == ENGLISH else find_named(text, words, code)
-        return resolve(
-            (Span(begin, end, type_, 1.0, "rules") for begin, end, type_ in found if type_ in self._wanted), text
-        )
+        found += find_will(text, words) if code == ENGLISH else find_cued(text, words, code)
+        spans = (Span(begin, end, type_, 1.0, "rules") for begin, end, type_ in found if type_ in self._wanted)
+        return resolve(without_loose(spans, text, code), text)
 
     def finds(self) -> frozenset[str]:
         return self._wanted

@@ -44,6 +44,7 @@ AMOUNT = re.compile(r"(?:a(?=[hk])|[zdetyhk1-5])[zdetyhk&1-5]{0,12}\$(?:&?(?:yd?
 FIGURES = re.compile(r"\+?(?:u[zd1]|[zdety1-5])(?:,*(?:u[zd1]|[zdety1-5]))*")
 # The same with letters, which may be explained: "s as in sierra", "b for bravo".
 LETTERS = re.compile(r"(?:(?:u?[lainzYdety1-5](?:(?<=[lai])(?:sE?|o).)?),*)+")
+_SPELLED = re.compile("l{4,}")
 CUE = re.compile(r"([CPKLI])[^CPKLI]{0,3}$")
 
 # Spelled out, these are no secret: "what is ten pounds in u s d", "news of the b b c", "ninety nine f m".
@@ -94,20 +95,8 @@ def find_spoken(words: Words, regions: tuple[str, ...], code: str = "en") -> Ite
         yield from _figures(words, regions, code)
     if "l" in kinds or "n" in kinds or "Y" in kinds:
         yield from _letters(words, code)
-
-
-@cache
-def _titled(code: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{language(code).titles})\.?\s+([^\W\d_]{{3,}})", re.IGNORECASE)
-
-
-def find_named(text: str, words: Words, code: str) -> Iterator[tuple[int, int, str]]:
-    """The word after a form of address, unless it has a class of its own: "frau weber", but not "frau heute"."""
-    if language(code).titles_find:
-        for match in _titled(code).finditer(text):
-            at = words.begins.index(match.start(1)) if match.start(1) in words.begins else -1
-            if at >= 0 and words.classes[at] == "x":
-                yield match.start(1), match.end(1), "PER"
+        if code != "en":
+            yield from _spelled(words)
 
 
 def _all(pattern: re.Pattern[str], words: Words, type_: str) -> Iterator[tuple[int, int, str]]:
@@ -187,6 +176,15 @@ def _figures(words: Words, regions: tuple[str, ...], code: str) -> Iterator[tupl
             plus = "+" if words.classes[begin] == "+" else ""
             identifiers = own.identifiers + (own.asked_for if cue == "I" else ())
             yield words.begins[begin], words.ends[end - 1], number_type(plus + figures, regions, cue, identifiers)
+
+
+def _spelled(words: Words) -> Iterator[tuple[int, int, str]]:
+    """Four letters or more in a row: alone a vowel is a word in many languages, among others it is a letter."""
+    ones = "".join("l" if len(word) == 1 and word.isalpha() else " " for word in words.lowered)
+    for match in _SPELLED.finditer(ones):
+        begin, end = match.span()
+        if not _STATION.fullmatch("".join(words.lowered[begin:end])):
+            yield words.begins[begin], words.ends[end - 1], "CODE"
 
 
 def _with_short_word(words: Words, begin: int) -> int:

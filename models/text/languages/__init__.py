@@ -34,14 +34,19 @@ _NATO = (
 
 @dataclass(frozen=True)
 class Language:
-    """`names`: what else it is called. `classes`: its words by class. `values`: what its number words count. `at`, `dot`, `joins`
-    (underscore, hyphen and the like), `slash`: signs of an address as they are said. `not_local`: words that no address begins
-    with. `titles`: what stands before a surname; `titles_find`: whether the word after one is taken for a name. `dates`, `times`:
-    patterns over classes, beside those that all share; H is an hour. `clock`, `ordinal`, `link`, `currencies`: parts of what is
-    written ("7 uhr", "1er mai", "3 de mayo", "20 euro"). `regions`: whose telephone numbers. `identifiers`: modules of
-    python-stdnum, which know the check digits, or functions of ours; `asked_for`: those whose check says little of a bare number
-    (any nine figures may be a social security number), so that a word of class I must stand before it. `domains_and_words`: ends
-    of web addresses that are words of the language ("de")."""
+    """`names`: what else it is called. `classes`: its words by class. `values`: what its number words count. `at`, `dot`,
+    `joins` (underscore, hyphen and the like), `slash`: signs of an address as they are said. `not_local`: words that no
+    address begins with. `titles`: what stands before a surname; `titles_find`: whether the word after one is taken for a
+    name. `introduces`: what people say before their own name; `hints`: what often stands before a given name; `kin`: what
+    belongs to it; `not_names`, `not_name_ends`: words, and ends of words, that name nobody even there. `street_before`,
+    `street_after`, `street_ends`: what makes a street; `not_streets`: what looks like one. `loose`: small words that begin no
+    date or time of the rules. `compounds`: parts of numbers that are written as one word, `hundreds` those of which one must
+    be there, `years` how a year begins. `dates`, `times`: patterns over classes, beside those that all share; H is an hour.
+    `clock`, `ordinal`, `link`, `currencies`: parts of what is written ("7 uhr", "1er mai", "3 de mayo", "20 euro").
+    `regions`: whose telephone numbers. `identifiers`: modules of python-stdnum, which know the check digits, or functions of
+    ours; `asked_for`: those whose check says little of a bare number (any nine figures may be a social security number), so
+    that a word of class I must stand before it. `domains_and_words`: ends of web addresses that are words of the language
+    ("de")."""
 
     names: tuple[str, ...]
     classes: Mapping[str, str]
@@ -63,6 +68,19 @@ class Language:
     asked_for: tuple[str, ...] = ()
     titles_find: bool = True
     domains_and_words: str = ""
+    introduces: str = ""
+    hints: str = ""
+    kin: str = ""
+    not_names: str = ""
+    not_name_ends: str = ""
+    street_before: str = ""
+    street_after: str = ""
+    street_ends: str = ""
+    not_streets: str = ""
+    loose: str = ""
+    compounds: str = ""
+    hundreds: str = ""
+    years: str = ""
 
     def words(self, kind: str) -> tuple[str, ...]:
         """Words of a class (one character); none where the language has no such class."""

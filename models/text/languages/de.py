@@ -19,7 +19,8 @@ _NUMBERS, _VALUES = numbers(
     {"zwo": 2, "dreissig": 30},
 )
 _ORDINALS = (
-    "erst zweit dritt viert fünft sechst siebt siebent acht neunt zehnt elft zwölft dreizehnt vierzehnt fünfzehnt sechzehnt "
+    "erst zweit dritt viert fünft sechst siebt siebent acht neunt zehnt elft zwölft dreizehnt "
+    "vierzehnt fünfzehnt sechzehnt "
     "siebzehnt achtzehnt neunzehnt"
 )
 
@@ -39,7 +40,8 @@ LANGUAGE = Language(
             if f"{stem}{end}" not in ("achten", "achter")
         ),
         "m": "januar jänner februar märz april mai juni juli august september oktober november dezember",
-        "w": "montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag montags dienstags mittwochs donnerstags "
+        "w": "montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag montags dienstags "
+        "mittwochs donnerstags "
         "freitags samstags sonntags montagmorgen montagabend freitagabend samstagabend sonntagabend",
         "R": "heutige heutigen morgige morgigen gestrige heute morgen gestern übermorgen vorgestern",
         "V": "jeden jede jedes nächste nächsten nächster nächstes letzte letzten letzter letztes kommende kommenden "
@@ -67,7 +69,8 @@ LANGUAGE = Language(
         "s": "wie",
         ",": "äh ähm dann strich bindestrich minus leerzeichen komma nochmal",
         "+": "plus",
-        "C": "konto kontonummer kundennummer referenz buchung bestätigung pin passwort bestellung bestellnummer vertrag "
+        "C": "konto kontonummer kundennummer referenz buchung bestätigung pin passwort bestellung "
+        "bestellnummer vertrag "
         "fall ticket "
         "mitglied mitgliedsnummer personalausweis reisepass führerschein steuernummer postleitzahl plz seriennummer "
         "sendung flug "
@@ -92,4 +95,22 @@ schreibe sende senden kontakt erreichst erreichen unter per über auf in von mit
     currencies="euros?|cent|dollar|franken|pfund",
     regions=("DE", "AT", "CH"),
     identifiers=("de.idnr", "de.vat", "at.vnr", "at.uid", "ch.ssn"),
+    introduces=r"ich heiße|mein name (?:ist|wäre|lautet)|hier spricht|(?:sie )?sprechen mit",
+    hints=r"(?:meine?|deine?|unsere?|ihre?|seine?)[mnrs]? (?:\w+ )?(?:frau|mann|mutter|vater|sohn|tochter|"
+    r"bruder|schwester|enkelin|enkel"
+    r"|kollegin|kollege|chefin|chef|freundin|freund|cousine|cousin|nichte|neffe|nachbarin|nachbar|"
+    r"schwager|schwägerin)"
+    r"|heißt",
+    kin="opa|oma|onkel|tante",
+    not_names="hat sagt ist war meint kann will wird hier da bitte noch schon auch nicht sehr",
+    street_ends="straße|strasse|gasse|allee|platz|ufer|damm",
+    not_streets="hauptstraße straße strasse gasse allee platz ufer damm parkplatz arbeitsplatz sitzplatz "
+    "spielplatz bahnhofsplatz stellplatz "
+    "campingplatz sportplatz marktplatz fußballplatz golfplatz tennisplatz einbahnstraße autostraße "
+    "bundesstraße landstraße",
+    loose="am um für der die den das dem von vom im in auf und zu zum zur an bei mit ab bis",
+    compounds="(?:ein|zwei|zwo|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|sech|sieb|und|zwanzig|"
+    "dreißig|zig|hundert|tausend)",
+    hundreds="hundert|tausend",
+    years="neunzehnhundert|zweitausend",
 )

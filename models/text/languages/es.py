@@ -45,7 +45,8 @@ LANGUAGE = Language(
         "s": "como",
         ",": "eh em guion guión coma espacio",
         "+": "más",
-        "C": "cuenta referencia reserva confirmación pin contraseña pedido póliza caso expediente billete socio cliente "
+        "C": "cuenta referencia reserva confirmación pin contraseña pedido póliza caso expediente "
+        "billete socio cliente "
         "pasaporte dni nie "
         "carnet postal serie seguimiento vuelo factura iban seguro extensión habitación código",
         "P": "teléfono móvil celular número llama llamar marca fax",
@@ -71,4 +72,13 @@ contacta con de del para sí no yo soy en tu su añade añadir agrega""",
     regions=("ES", "MX", "AR", "CO", "CL"),
     identifiers=("es.dni", "es.nie", "es.cif", "es.nif", "mx.curp", "ar.cuit", "cl.rut", "co.nit"),
     domains_and_words="de|es|me|no",
+    introduces=r"me llamo|mi nombre es|habla con|le atiende",
+    hints=r"(?:mi|tu|su|nuestr[oa]) (?:\w+ )?(?:mujer|marido|madre|padre|hij[oa]|herman[oa]|niet[oa]|"
+    r"prim[oa]|abuel[oa]|t[ií][oa]|jef[ea]"
+    r"|compañer[oa]|amig[oa]|cuñad[oa]|sobrin[oa]|vecin[oa]|suegr[oa])|(?:se )?llama(?: a)?",
+    kin="abuel[oa]|t[ií][oa]",
+    not_names="cliente usted está es ha dice quiere puede tiene",
+    street_before=r"(?<!qu[eé] )calle|avenida|plaza|paseo|carretera de|callejón",
+    not_streets="donde que más cerca cercana principal y en con",
+    loose="el los las de del al a para y",
 )

@@ -31,9 +31,11 @@ LANGUAGE = Language(
         "n": SPELLING,
         "r": "premier première deuxième troisième quatrième cinquième sixième septième huitième neuvième dixième",
         "m": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-        "w": "lundi mardi mercredi jeudi vendredi samedi dimanche lundis mardis mercredis jeudis vendredis samedis dimanches",
+        "w": "lundi mardi mercredi jeudi vendredi samedi dimanche lundis mardis mercredis jeudis "
+        "vendredis samedis dimanches",
         "R": "aujourd'hui aujourd’hui demain hier après-demain avant-hier",
-        "V": "chaque prochain prochaine prochains prochaines dernier dernière derniers dernières ce cet cette suivant "
+        "V": "chaque prochain prochaine prochains prochaines dernier dernière derniers dernières ce cet "
+        "cette suivant "
         "suivante",
         "W": "semaine semaines week-end weekend mois an ans année années jour jours quinzaine",
         "Z": "matin après-midi soir nuit matinée soirée",
@@ -53,7 +55,8 @@ LANGUAGE = Language(
         "s": "comme",
         ",": "euh tiret virgule espace",
         "+": "plus",
-        "C": "compte référence réservation confirmation code pin commande contrat police dossier billet membre client "
+        "C": "compte référence réservation confirmation code pin commande contrat police dossier billet "
+        "membre client "
         "passeport permis "
         "sécurité sociale postal série suivi vol facture iban assurance chambre appartement",
         "P": "téléphone portable mobile numéro appelle appeler appelez fax tél",
@@ -78,4 +81,13 @@ contact contactez joindre sur par avec de du pour oui non je suis c'est vous tu 
     regions=("FR", "BE", "CH"),
     identifiers=("fr.nir", "fr.siren", "fr.siret", "fr.tva", "be.nn"),
     domains_and_words="de|es",
+    introduces=r"je m['’ ]\s?appelle|mon nom (?:est|c['’]est)",
+    hints=r"(?:m[aeo]n?|t[ao]n?|s[ao]n?|notre|votre) (?:\w+ )?(?:femme|mari|mère|père|fils|fille|frère|sœur|"
+    r"soeur|cousine?|oncle|tante|chef"
+    r"|collègue|amie?|neveu|nièce|voisine?|petit-fils|petite-fille|beau-frère|belle-sœur)|s['’]\s?appelle",
+    kin="mamie|papi|papy|tonton|tata",
+    not_names="est a dit veut peut va pas plus bien",
+    street_before=r"(?<!quelle )rue|avenue|boulevard|impasse|quai|(?<!en )(?<!sur )place(?! [ldsmt]\b)",
+    not_streets="où qui pour dans plus sur et à en libre disponible assise principale",
+    loose="le les à pour de du des et d",
 )

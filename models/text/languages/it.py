@@ -30,7 +30,8 @@ LANGUAGE = Language(
         "n": SPELLING,
         "r": "primo secondo seconda terzo terza quarto quinto quinta sesto settimo ottavo nono decimo",
         "m": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-        "w": "lunedì martedì mercoledì giovedì venerdì sabato domenica sabati domeniche lunedi martedi mercoledi giovedi "
+        "w": "lunedì martedì mercoledì giovedì venerdì sabato domenica sabati domeniche lunedi martedi "
+        "mercoledi giovedi "
         "venerdi",
         "R": "oggi domani ieri stasera dopodomani stamattina stanotte domattina",
         "V": "ogni prossimo prossima prossimi prossime scorso scorsa questo questa quest successivo",
@@ -53,7 +54,8 @@ LANGUAGE = Language(
         "s": "come",
         ",": "ehm trattino virgola spazio",
         "+": "più",
-        "C": "conto riferimento prenotazione conferma pin password ordine polizza caso pratica biglietto socio cliente "
+        "C": "conto riferimento prenotazione conferma pin password ordine polizza caso pratica biglietto "
+        "socio cliente "
         "passaporto patente "
         "fiscale postale cap serie spedizione volo fattura iban assicurazione interno camera codice",
         "P": "telefono cellulare numero chiama chiamare componi fax",
@@ -69,7 +71,8 @@ LANGUAGE = Language(
     not_local="""e email mail posta elettronica indirizzo è a al me mi mia mio il la lo un una o per favore manda invia
 scrivi contatto
 contatta con di del sì no io sono in tuo suo su aggiungi aggiungere""",
-    titles="signor|signora|signorina|signore|dottor|dottore|dottoressa|dott|professor|professore|professoressa|avvocato|ingegner|sig",
+    titles="signor|signora|signorina|signore|dottor|dottore|dottoressa|dott|professor|professore|"
+    "professoressa|avvocato|ingegner|sig",
     dates="[WwmZ]V|T?(?:yd?|[det]|[12])m(?:4|k.{0,3})?|RZ",
     times="(?:(?<=g)|(?<=gT))H(?:&(?:T?[FQ]|dQ|yd?|[det])|b(?:[Td]?Q|yd?|[det]))?D?"  # alle sette, verso le sette
     "|UH(?:&(?:F|[Td]?Q|yd?|[det]))?D?"
@@ -81,4 +84,19 @@ contatta con di del sì no io sono in tuo suo su aggiungi aggiungere""",
     regions=("IT", "CH"),
     identifiers=("it.codicefiscale", "it.iva"),
     domains_and_words="in|no|me",
+    introduces=r"mi chiamo|il mio nome è|parla con",
+    hints=r"(?:mi[oa]|tu[oa]|su[oa]|nostr[oa]) (?:\w+ )?(?:moglie|marito|madre|padre|figli[oa]|fratello|"
+    r"sorella|nipote|cugin[oa]|zi[oa]|nonn[oa]"
+    r"|cap[oa]|collega|amic[oa]|cognat[oa]|vicin[oa])|si chiama|chiama",
+    kin="nonn[oa]|zi[oa]",
+    not_names="è ha dice vuole può sta non più",
+    street_before="via|viale|piazza|piazzale|vicolo",
+    not_streets="che più e in con di da per email mail tutto tutti tutte il lo la le gli i quella quello questa "
+    "questo cavo libero sviluppo estinzione definitiva twitter facebook whatsapp sms internet posta",
+    loose="il i gli di del della per alle le delle dei e al alla",
+    compounds="(?:un|uno|due|tre|tré|quattro|cinque|sei|sette|otto|nove|dieci|undici|dodici|vent|venti|trent|"
+    "trenta|quarant|quaranta|cinquant"
+    "|cinquanta|sessant|sessanta|settant|settanta|ottant|ottanta|novant|novanta|cento|mille|mila)",
+    hundreds="cento|mille|mila",
+    years="millenovecento|duemila",
 )

@@ -27,7 +27,8 @@ _NUMBERS, _VALUES = numbers(
     | {f"{stem}{case}": at + 1 for at, stem in enumerate(_UNITS.split()) if at not in (0, 2) for case in _CASES},
 )
 _ORDINALS = (
-    "pirm otr treš ceturt piekt sest septīt astot devīt desmit vienpadsmit divpadsmit trīspadsmit četrpadsmit piecpadsmit "
+    "pirm otr treš ceturt piekt sest septīt astot devīt desmit vienpadsmit divpadsmit trīspadsmit "
+    "četrpadsmit piecpadsmit "
     "sešpadsmit "
     "septiņpadsmit astoņpadsmit deviņpadsmit divdesmit trīsdesmit"
 )
@@ -54,10 +55,12 @@ LANGUAGE = Language(
         "R": "šonedēļ nākamnedēļ nākošnedēļ rītdienai šodiena šodien rīt vakar šovakar parīt aizvakar šonakt šorīt "
         "rītdien rītdienas rītdienu šodienas vakardienas "
         "rītvakar rītrīt",
-        "V": "katru nākamo nākamā nākamajā nākamās nākamais nākamajam nākošo nākošajā nākošās pagājušo pagājušajā pagājušā "
+        "V": "katru nākamo nākamā nākamajā nākamās nākamais nākamajam nākošo nākošajā nākošās pagājušo "
+        "pagājušajā pagājušā "
         "pagājušās šo šī šajā "
         "šīs šonedēļ iepriekšējā iepriekšējo",
-        "W": "nedēļa nedēļas nedēļu nedēļā nedēļām nedēļai mēnesis mēneša mēnesi mēnesī mēnešiem mēneši gads gada gadu "
+        "W": "nedēļa nedēļas nedēļu nedēļā nedēļām nedēļai mēnesis mēneša mēnesi mēnesī mēnešiem mēneši "
+        "gads gada gadu "
         "gadā gadiem gadi "
         "diena dienas dienu dienā dienām brīvdiena brīvdienas brīvdienās",
         "Z": "rīta rītā rītu rīts pēcpusdienā pēcpusdiena vakarā vakara vakars naktī nakts priekšpusdienā",
@@ -78,7 +81,8 @@ LANGUAGE = Language(
         "s": "kā",
         ",": "ē domuzīme defise komats atstarpe",
         "+": "plus",
-        "C": "konts konta kontu rezervācija rezervācijas apstiprinājums pin parole pasūtījums pasūtījuma polise polises "
+        "C": "konts konta kontu rezervācija rezervācijas apstiprinājums pin parole pasūtījums pasūtījuma "
+        "polise polises "
         "biļete klienta pase "
         "pases personas kods kodu indekss sērijas sūtījums reiss rēķins iban apdrošināšana istaba",
         "P": "telefons telefona tālrunis tālruņa mobilais numurs numuru zvani piezvani zvanīt fakss",
@@ -103,4 +107,15 @@ es esmu tas tu jūs""",
     regions=("LV",),
     identifiers=("lv.pvn",),
     titles_find=False,
+    introduces=r"mani sauc|mans vārds ir|mans uzvārds ir|klausās",
+    hints=r"(?:man[as]|tav[as]|mūsu|manam|manai|manu) (?:\w+ )?(?:sieva|vīrs|māte|tēvs|dēls|meita|brālis|"
+    r"māsa|mazdēls|draugs|draudzene|priekšnieks"
+    r"|kolēģis|kolēģe|sievai|vīram|mātei|tēvam|dēlam|meitai|brālim|māsai|mazdēlam|draugam|draudzenei)"
+    r"|sauc",
+    kin="vectēvs|vecmāmiņa|onkulis|tante|tantei|onkulim|vectēvam|vecmāmiņai",
+    not_names="ir un bija grib var saka",
+    street_after="iela|ielas|ielai|ielu|ielā|bulvāris|bulvārī|bulvāra|gatve|gatvē|prospekts|prospektā|laukums|"
+    "laukumā|šoseja|šosejā",
+    not_streets="kādu kāda šī šajā tā tajā uz no pa kura mana manā galvenā galvenajā",
+    loose="uz ir par un ar",
 )

@@ -19,7 +19,8 @@ _NUMBERS, _VALUES = numbers(
     {"een": 1},  # the article as well: a telephone number must not be cut in two by it
 )
 _ORDINALS = (
-    "eerste tweede derde vierde vijfde zesde zevende achtste negende tiende elfde twaalfde dertiende veertiende vijftiende "
+    "eerste tweede derde vierde vijfde zesde zevende achtste negende tiende elfde twaalfde dertiende "
+    "veertiende vijftiende "
     "zestiende zeventiende achttiende negentiende"
 )
 
@@ -61,9 +62,11 @@ LANGUAGE = Language(
         "s": "als van",
         ",": "eh uhm dan streepje min spatie komma nogmaals",
         "+": "plus",
-        "C": "rekening rekeningnummer referentie boeking bevestiging pincode wachtwoord bestelling polis polisnummer zaak "
+        "C": "rekening rekeningnummer referentie boeking bevestiging pincode wachtwoord bestelling polis "
+        "polisnummer zaak "
         "ticket lid "
-        "lidnummer klantnummer paspoort rijbewijs burgerservicenummer bsn postcode serienummer zending vlucht factuur iban "
+        "lidnummer klantnummer paspoort rijbewijs burgerservicenummer bsn postcode serienummer zending "
+        "vlucht factuur iban "
         "verzekering toestelnummer kamer",
         "P": "telefoon telefoonnummer mobiel nummer bel bellen draai fax gsm",
         "K": "kaart creditcard visa mastercard bankpas",
@@ -86,4 +89,17 @@ van voor ja nee ik ben het je u aan voeg""",
     regions=("NL", "BE"),
     identifiers=("nl.bsn", "be.nn", "nl.btw"),
     domains_and_words="de|in",
+    introduces=r"ik heet|mijn naam is|u spreekt met",
+    hints=r"(?:mijn|jouw|je|zijn|haar|onze) (?:\w+ )?(?:vrouw|man|moeder|vader|zoon|dochter|broer|zus|"
+    r"kleinzoon|kleindochter|neef|nicht|collega|baas"
+    r"|vriend|vriendin|buurvrouw|buurman|zwager)|heet",
+    kin="opa|oma|oom|tante",
+    not_names="zegt zei wil heeft is was kan had hier niet nog een",
+    street_ends="straat|(?<!s)laan|plein|gracht|kade|singel|dreef",
+    not_streets="straat laan plein gracht kade singel hoofdstraat schoolplein winkelstraat",
+    loose="om voor van op de het en aan bij",
+    compounds="(?:een|één|twee|drie|vier|vijf|zes|zeven|acht|negen|tien|elf|twaalf|der|veer|tach|tig|twintig|en|ën|"
+    "honderd|duizend)",
+    hundreds="honderd|duizend",
+    years="negentienhonderd|tweeduizend",
 )

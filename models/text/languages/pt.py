@@ -72,4 +72,13 @@ contacta com de do para sim não eu sou em teu seu adiciona adicionar""",
     regions=("PT", "BR"),
     identifiers=("pt.nif", "pt.cc", "br.cpf", "br.cnpj"),
     domains_and_words="de|no|me",
+    introduces=r"(?:eu )?chamo[- ]me|o meu nome é|me chamo",
+    hints=r"(?:meu|minha|teu|tua|seu|sua|nosso|nossa) (?:\w+ )?(?:mulher|marido|mãe|pai|filh[oa]|irmão|irmã|"
+    r"net[oa]|prim[oa]|av[ôó]|ti[oa]|chefe"
+    r"|colega|amig[oa]|cunhad[oa]|sobrinh[oa]|vizinh[oa])|chama[- ]se(?: [oa])?",
+    kin="av[ôó]|ti[oa]",
+    not_names="está é foi tem diz quer pode não",
+    street_before=r"(?<!que )rua|avenida|praça|largo|travessa|estrada|alameda",
+    not_streets="alimentação onde que mais principal e em com para",
+    loose="às as das à da do no na ao para de o a os dos e",
 )

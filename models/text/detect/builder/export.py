@@ -57,10 +57,13 @@ def export_grams(trained: GramTrained, rows: int, probes: Sequence[tuple[str, st
         )  # fmt: skip
         _quantise(plain, out / NETWORK, ["LSTM", "MatMul"])  # the table is packed already
     write_gram_settings(out, trained, rows, {})
+    trained.known.write(out)
     network, same, total = load(out), 0, 0
     for code, text in probes:
         words, quantised = network.scored([text], code)[0]
-        bags = encode([text[begin:end] for begin, end in words], code, trained.languages.index(code), rows)
+        bags = encode(
+            [text[begin:end] for begin, end in words], code, trained.languages.index(code), rows, trained.known
+        )
         with torch.inference_mode():
             original = trained.model(torch.from_numpy(bags[None]))[0, 1:].numpy()
         same += int((original.argmax(1) == quantised.argmax(1)).sum())

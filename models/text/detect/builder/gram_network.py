@@ -10,7 +10,7 @@ interrupted goes on from its checkpoint and ends with the same weights.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,18 +21,21 @@ from torch import nn
 
 from sottovoce.models.text.detect import grams
 from sottovoce.models.text.detect.builder.batches import IGNORED, label_names
-from sottovoce.models.text.detect.builder.corpora import MIXED, OUTSIDE, TaggedExample
+from sottovoce.models.text.detect.builder.gram_bank import Bank, Row, known_words
+from sottovoce.models.text.detect.builder.gram_start import start_from
 from sottovoce.models.text.detect.builder.gram_training import GramTraining
 from sottovoce.models.text.detect.builder.recipe import TrainingMaterial
+from sottovoce.models.text.detect.known_words import KnownWords
 
 SETTLED_AVERAGE = 0.99  # of the weights after the table is rounded: the epochs are few then
 
 
 class GramTagger(nn.Module):
     """[texts, words, n-grams] -> scores [texts, words, labels]. A word is itself, its lists and the mean of its parts. `scale`:
-    what one step of the table's rounded rows is worth; nothing before they are."""
+    what one step of the table's rounded rows is worth; nothing before they are. `met`: rows that training has come by."""
 
     scale: torch.Tensor
+    met: torch.Tensor
 
     def __init__(self, options: GramTraining, labels: int, others: int) -> None:
         super().__init__()
@@ -40,6 +43,7 @@ class GramTagger(nn.Module):
         self.table = nn.Embedding(options.rows, options.width, padding_idx=grams.PADDING)
         nn.init.normal_(self.table.weight, std=0.3)
         self.register_buffer("scale", torch.zeros(options.rows))
+        self.register_buffer("met", torch.zeros(options.rows, dtype=torch.bool))
         self.lstm = nn.LSTM(
             options.width, options.hidden, 2, batch_first=True, bidirectional=True, dropout=options.dropout
         )
@@ -73,8 +77,10 @@ class GramTagger(nn.Module):
 
     @torch.no_grad()
     def round_table(self) -> None:
-        """Four bits a number: -7 to 7 times the row's scale, the one of several that loses least."""
+        """Four bits a number: -7 to 7 times the row's scale, the one of several that loses least. Rows that nothing came by are
+        as they were drawn: noise, which is put to nothing."""
         weight = self.table.weight
+        weight[~self.met & self.met.any()] = 0
         widest = weight.abs().amax(1).clamp(min=1e-8)
         best = torch.full_like(widest, torch.inf)
         rounded = torch.empty_like(weight)
@@ -92,102 +98,32 @@ class GramTagger(nn.Module):
 
 @dataclass
 class GramTrained:
-    """The trained network with the names of its outputs, its languages, and how each epoch did."""
+    """The trained network with the names of its outputs, its languages, the words it knows, and how each epoch did."""
 
     model: GramTagger
     names: list[str]
     languages: list[str]
+    known: KnownWords
     history: list[dict[str, float]]
-
-
-_MARKS = ".,;:!?"
-Row = tuple[list[int], list[int], list[int]]
-
-
-class _Bank:
-    """The n-grams of every word that was met, as one matrix: a text is then a list of numbers."""
-
-    def __init__(self, rows: int, languages: Sequence[str], labels: Sequence[str], others: Sequence[str]) -> None:
-        self._rows, self._languages = rows, languages
-        self._labels = {name: at for at, name in enumerate(labels)}
-        self._others = {name: at for at, name in enumerate(others)}
-        self._number: dict[tuple[str, str], int] = {}
-        first = [[grams.LANGUAGE + at] for at in range(len(languages))]
-        self._bags = np.zeros((1 << 16, grams.MOST), dtype=np.int64)
-        for number, bag in enumerate([[grams.HIDDEN], *first]):
-            self._bags[number, : len(bag)] = bag
-        self._used = 1 + len(languages)
-
-    def number(self, word: str, code: str) -> int:
-        known = self._number.get((code, word))
-        if known is None:
-            known = self._number[code, word] = self._used
-            self._used += 1
-            if self._used > len(self._bags):
-                self._bags = np.concatenate([self._bags, np.zeros_like(self._bags)])
-            bag = grams.rows_of(word, code, self._rows)
-            self._bags[known, : len(bag)] = bag
-        return known
-
-    def row(self, example: TaggedExample) -> Row:
-        """Numbers, labels and other slots of the words; the language comes first and has no label."""
-        code = example.language
-        words = [1 + self._languages.index(code) if code in self._languages else 0]
-        targets, others = [IGNORED], [IGNORED]
-        for token, label, slot in zip(example.tokens, example.labels, _aside(example), strict=True):
-            for begin, end in grams.words_of(token):
-                words.append(self.number(token[begin:end].lower(), code))
-                targets.append(IGNORED if label == MIXED else self._labels.get(label, self._labels[OUTSIDE]))
-                others.append(IGNORED if slot is None else self._others.get(slot, IGNORED))
-                label = f"I-{label[2:]}" if label.startswith("B-") else label
-        return words, targets, others
-
-    def batches(
-        self, rows: Sequence[Row], size: int, draw: np.random.Generator | None
-    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """(words, targets, other slots) of equal length."""
-        by_length: dict[int, list[Row]] = {}
-        for at in draw.permutation(len(rows)) if draw is not None else range(len(rows)):
-            by_length.setdefault(len(rows[at][0]), []).append(rows[at])
-        groups = [
-            some[at : at + size] for length, some in by_length.items() if length > 1 for at in range(0, len(some), size)
-        ]
-        for at in draw.permutation(len(groups)) if draw is not None else range(len(groups)):
-            words, targets, others = zip(*groups[at], strict=True)
-            yield np.asarray(words), np.asarray(targets), np.asarray(others)
-
-    def bags(self, words: np.ndarray) -> np.ndarray:
-        bags = self._bags[words]
-        return bags[:, :, : max(1, int((bags != grams.PADDING).sum(-1).max()))]
-
-
-def _aside(example: TaggedExample) -> list[str | None]:
-    """The slot of each word that has no type; None where it has one, or where varying the words has hidden which one it was."""
-    left = iter(example.aside)
-    found: list[str | None] = []
-    for token, label in zip(example.tokens, example.labels, strict=True):
-        outside = label in (OUTSIDE, MIXED)
-        found.append(
-            next((slot for word, slot in left if word.rstrip(_MARKS) == token.rstrip(_MARKS)), None)
-            if outside
-            else None
-        )
-    return found
 
 
 def train(
     material: TrainingMaterial, options: GramTraining, say: Callable[[str], None], checkpoint: Path
 ) -> GramTrained:
-    """Fit from nothing, or from the checkpoint of a build that was interrupted; it is written after each epoch."""
+    """Fit from nothing, from a network that is there, or from the checkpoint of a build that was interrupted, which is written
+    after each epoch."""
     names = label_names(material.types())
     languages = sorted({e.language for pool in material.pools.values() for e in pool} - {""})
     others = sorted({slot for pool in material.pools.values() for e in pool for _, slot in e.aside} | {""})
     torch.manual_seed(options.seed)
-    bank, model = _Bank(options.rows, languages, names, others), GramTagger(options, len(names), len(others))
+    known = known_words(material, options.known)
+    bank, model = Bank(options.rows, languages, names, others, known), GramTagger(options, len(names), len(others))
+    if options.start:
+        start_from(model, Path(options.start), names, languages)
     ema = torch.optim.swa_utils.get_ema_multi_avg_fn
     mean = torch.optim.swa_utils.AveragedModel(model, multi_avg_fn=ema(options.average))
     optimiser = torch.optim.AdamW(model.parameters(), lr=options.learning_rate, weight_decay=0.01, fused=True)
-    trained, first = GramTrained(mean.module, names, languages, []), 0
+    trained, first = GramTrained(mean.module, names, languages, known, []), 0
     if checkpoint.is_file():
         kept = torch.load(checkpoint, weights_only=True)
         model.load_state_dict(kept["model"])
@@ -221,17 +157,19 @@ def train(
 
 
 def _epoch(
-    model: GramTagger, mean: Any, optimiser: torch.optim.Optimizer, bank: _Bank, rows: Sequence[Row], epoch: int,
+    model: GramTagger, mean: Any, optimiser: torch.optim.Optimizer, bank: Bank, rows: Sequence[Row], epoch: int,
     options: GramTraining, draw: np.random.Generator,
 ) -> float:  # fmt: skip
     model.train()
-    plan = list(bank.batches(rows, options.batch, draw))
+    plan = list(bank.batches(rows, options.batch, draw))[: options.batches_per_epoch or None]
     losses = []
     for at, (words, targets, others) in enumerate(plan):
         for group in optimiser.param_groups:
             group["lr"] = options.rate(epoch, at / len(plan))
         words = np.where((targets > 0) & (draw.random(words.shape) < options.hide), 0, words)
-        bags = _forgotten(bank.bags(words), options, draw)
+        bags = bank.bags(words)
+        model.met[torch.from_numpy(bags)] = True
+        bags = _forgotten(bags, options, draw)
         scores, slots = model.quick(torch.from_numpy(bags))
         loss = _loss(scores, targets)
         if (others != IGNORED).any():
@@ -257,7 +195,7 @@ def _forgotten(bags: np.ndarray, options: GramTraining, draw: np.random.Generato
     return np.where(untold & (bags >= grams.LISTED) & (bags < grams.RESERVED), grams.PADDING, bags)
 
 
-def _scores(model: GramTagger, bank: _Bank, dev: Sequence[Row]) -> dict[str, float]:
+def _scores(model: GramTagger, bank: Bank, dev: Sequence[Row]) -> dict[str, float]:
     """Recall of "this word is sensitive", whatever the type, where 3 % of the other words are touched, and at the best F1."""
     model.eval()
     inside, gold = [], []

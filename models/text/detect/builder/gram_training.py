@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class GramTraining:
-    """`cycles`: epochs after which the learning rate begins anew, half as high (Loshchilov and Hutter 2017, arXiv 1608.03983); a
-    cycle that another follows is left at five sixths of its way. `hide`: share of the words of entities that are hidden;
-    `forget_words`: of words known by parts only; `forget_lists`: of words whose lists are not told. `aside`: weight of the other
-    slots. `settle`: epochs after the table is rounded. `average`: decay of the running mean of the weights, which is kept."""
+    """`cycles`: epochs after which the learning rate begins anew, half as high (Loshchilov and Hutter 2017, arXiv
+    1608.03983); a cycle that another follows is left at five sixths of its way. `hide`: share of the words of entities that
+    are hidden; `forget_words`: of words known by parts only; `forget_lists`: of words whose lists are not told. `aside`:
+    weight of the other slots. `settle`: epochs after the table is rounded. `average`: decay of the running mean of the
+    weights, which is kept. `known`: how often a word must be met to have a row of its own. `start`: the folder of a tagger of
+    the same sizes, to go on from. `batches_per_epoch`: no more than these, for a trial; 0 for all."""
 
     rows: int = 1 << 17
     width: int = 80
@@ -26,6 +28,9 @@ class GramTraining:
     forget_lists: float = 0.4
     aside: float = 0.3
     average: float = 0.9985
+    known: int = 2
+    start: str = ""
+    batches_per_epoch: int = 0
     seed: int = 20240607
 
     @property

@@ -8,17 +8,20 @@ import shutil
 
 import pytest
 
-from sottovoce.models.errors import CorpusError
+from sottovoce.models.errors import CorpusError, RunError
 from sottovoce.models.text.detect import grams
 from sottovoce.models.text.detect.builder.build import CHECKPOINT, build
 from sottovoce.models.text.detect.builder.corpora import TaggedExample
 from sottovoce.models.text.detect.builder.export import PackedTagger
-from sottovoce.models.text.detect.builder.gram_network import GramTagger, GramTraining, _aside
+from sottovoce.models.text.detect.builder.gram_bank import aside_of
+from sottovoce.models.text.detect.builder.gram_network import GramTagger, GramTraining
+from sottovoce.models.text.detect.builder.gram_start import start_from
 from sottovoce.models.text.detect.builder.lists import listed
 from sottovoce.models.text.detect.builder.recipe import read_recipe
 from sottovoce.models.text.detect.known_lists import KINDS, lists_with
+from sottovoce.models.text.detect.known_words import KnownWords
 from sottovoce.models.text.detect.pieces import TOKENIZER, PieceNetwork
-from sottovoce.models.text.detect.tagger import SHIPPED, Tagger
+from sottovoce.models.text.detect.tagger import SHIPPED, Tagger, load, read_settings
 from sottovoce.models.text.languages import TABLE
 
 FRAMES = {"de": ("ruf PER an", "wetter in LOC", "spiele musik"), "pl": ("zadzwoń do PER", "pogoda LOC", "włącz muzykę")}
@@ -80,6 +83,33 @@ def test_a_build_that_was_interrupted_ends_with_the_same_network(built, files, t
     assert (tmp_path / "tagger.onnx").read_bytes() == (built / "tagger.onnx").read_bytes()
 
 
+@pytest.mark.slow
+def test_a_second_stage_begins_with_what_the_first_one_learnt(built, files, tmp_path):
+    import torch
+
+    kept = read_settings(built)
+    model = GramTagger(GramTraining(rows=2048, width=16, hidden=16), len(kept["labels"]), 1).eval()
+    start_from(model, built, kept["labels"], kept["languages"])
+    words, scores = load(built).scored(["ruf anna an"], "de")[0]
+    bags = grams.encode(["ruf", "anna", "an"], "de", 0, 2048, KnownWords.read(built))
+    with torch.inference_mode():
+        again = model(torch.from_numpy(bags[None]))[0, 1:].numpy()
+    assert len(words) == 3 and abs(again - scores).max() < 0.5
+    with pytest.raises(RunError, match="other labels or languages"):
+        start_from(model, built, kept["labels"], ["de"])
+    quick = {"cycles": [1], "settle": 1, "batches_per_epoch": 1, "learning_rate": 1e-5, "start": str(built)}
+    build(files, read_recipe(RECIPE | {"train": RECIPE["train"] | quick}), "grams", tmp_path, None, lambda line: None)
+    tagger = Tagger(model=str(tmp_path))
+    tagger.setup()
+    assert [s.type for s in tagger.detect_in("de", ["wetter in berlin"])[0]] == ["LOC"]
+
+
+@pytest.mark.slow
+def test_a_built_tagger_keeps_the_words_that_it_knows(built):
+    known = KnownWords.read(built)
+    assert known is not None and ("de", "wetter") in known and ("pl", "wetter") not in known
+
+
 def test_rows_without_a_language_are_told(files, tmp_path):
     shutil.copy(files[0], tmp_path / "de.jsonl")
     (tmp_path / "de.jsonl").write_text((tmp_path / "de.jsonl").read_text().replace('"lang": "de"', '"lang": ""'))
@@ -126,7 +156,9 @@ def test_a_rounded_table_is_the_same_in_four_bits():
 
     torch.manual_seed(1)
     model = GramTagger(GramTraining(rows=256, width=8, hidden=4), 3, 2).eval()
+    model.met[:-1] = True
     before = model.table.weight.detach().clone()
+    before[-1] = 0  # nothing came by
     model.round_table()
     assert (model.table.weight - before).abs().max() < 0.6 * before.abs().max() / 7 * 2
     bags = torch.randint(0, 256, (2, 5, 6))
@@ -139,7 +171,7 @@ def test_a_rounded_table_is_the_same_in_four_bits():
 def test_other_slots_follow_their_words_through_what_varies_them():
     words = (("spiel", ""), (",", ""), ("hallo", "song_name"), ("von", ""))
     varied = TaggedExample(("spiel", "hallo", "von", "ilmars", "kalns"), ("O", "O", "O", "B-PER", "I-PER"), aside=words)
-    assert _aside(varied) == ["", "song_name", "", None, None]
+    assert aside_of(varied) == ["", "song_name", "", None, None]
 
 
 def test_rare_values_are_never_learnt_from():
