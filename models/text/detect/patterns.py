@@ -29,8 +29,12 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 
 # Each pattern starts where no earlier start could have begun: long runs of one character stay linear.
-EMAIL = _compile(r"(?<![\w.+%'-])[\w.+%'-]+(?:\s?@\s?[\w-]+(?:\.[\w-]+)+|@\s?[\w-]+)")
-HANDLE = _compile(r"(?<![\w.+%'-])@\s?\w{2,}")  # what stands before a lone @ is no part of it: "thanks @ anna_b"
+EMAIL = _compile(
+    r"(?<![\w.+%'-])(?!(?:at|on|is|to|by|me|from|via|follow)\s+@)[\w.+%'-]+(?:\s?@\s?[\w-]+(?:\.[\w-]+)+|@\s?[\w-]+)"
+)
+HANDLE = _compile(
+    r"(?<![\w.+%'-])@\s?\w{2,}(?:\.\w+)*"
+)  # what stands before a lone @ is no part of it: "thanks @ anna_b"
 URL = _compile(
     rf"\b(?:https?://|www\.)[^\s<>\"]+|\bhttps?\s?:\s?/\s?/\s?[\w-]+(?:\s?[./]\s?[\w-]+){{0,9}}|(?<![\w@.-])(?:[a-z0-9-]+\.)+(?:{TLD})\b(?:[/:?#][^\s<>\"]*)?"
 )
@@ -163,7 +167,7 @@ def addresses_of(code: str) -> Addresses:
     """Patterns of e-mail addresses and web sites as they are said in a language: "anna at example dot com"."""
     own = language(code)
     dots, tld = rf"(?:{own.dot})", rf"(?:{TLD}|c\s?o|u\s?k|c\so\sm)\b"
-    label = rf"(?!(?:{own.at})\b|[ap]\s?\.\s?m\b)[\w-]+"  # "at one p. m. in leeds" is no address
+    label = rf"(?!(?:{own.at})\b|[ap]\s?\.\s?m\b)[\w'’-]+"  # "at one p. m. in leeds" is no address
     dot = rf"(?:\s{dots}\s|\s?\.\s?)"
     host = rf"(?:\w(?:\s\w){{2,15}}|{label}(?:\s{label}){{0,2}})(?:{dot}{label}){{0,5}}?{dot}{tld}(?:{dot}{tld})?"
     email = (
