@@ -38,12 +38,16 @@ _KIND_OF_PLACE = re.compile(
     r"(?:the\s+bath$|(?:(?:the|an?|my|our|your|this|that|nearest|closest|local|swimming|train|bus|petrol|gas|police|fire)\s+)*"
     r"(?:gym|pool|spa|atm|lobby|bar|reception|front\s+desk|kitchen|bathroom|bedroom|living\s+room|garden|garage|basement"
     r"|balcony|terrace|car\s+park|parking(?:\s+lot)?|museum|library|church|school|pharmacy|chemist|supermarket|grocery(?:\s+store)?"
-    r"|bakery|bank|post\s+office|hospital|station|stop|office|work|building|entrance|main\s+entrance|corner|house|home|room|cloakroom"
-    r"|direct\s+debit|standing\s+order|credit\s+card|debit\s+card|customer\s+service|customer\s+services|room\s+service|breakfast"
+    r"|bakery|bank|post\s+office|hospital|station|stop|office|work|building|entrance|main\s+entrance|corner|house|home|room|cloakroom|cash\s+machine"
+    r"|direct|debit|direct\s+debit|standing\s+order|credit\s+card|debit\s+card|customer\s+service|customer\s+services|room\s+service|breakfast"
     r"|lunch|dinner|brunch|club\s+sandwich|burger|sandwich|salad|pizza|coffee|tea))\W*$",
     re.IGNORECASE,
 )
 _OF = re.compile(r"\s+of\b", re.IGNORECASE)
+_POURED = re.compile(r"\b(?:pint|glass|bottle|can|cup|mug|bowl|plate|slice|portion)s?\s+of\s+$", re.IGNORECASE)
+_OF_A_RIDE = re.compile(r"\s(?:x|xl|pool|black|comfort|select|lux|shared|suv)\b", re.IGNORECASE)
+_HAIL = re.compile(r"(?:uber|lyft)\W*$", re.IGNORECASE)
+_IN_A_MOMENT = re.compile(r"(?:one|a|just\s+a)\s+(?:sec|second|moment)\W*$", re.IGNORECASE)
 # What says which kind of value follows, and is none.
 _LABELS = {
     "CODE": re.compile(
@@ -80,7 +84,11 @@ def is_ordinary(span: Span, text: str) -> bool:
     before = text[max(0, span.begin - 24) : span.begin]
     if span.type in NAMES:
         of_a_kind = _MADE.match(inside) is not None and _OF_A_KIND.search(before) is not None
-        return of_a_kind or _RIDE.match(inside) is not None or _is_kind_of_place(span, text)
+        hailed = _HAIL.match(inside) is not None and _OF_A_RIDE.match(text, span.end) is not None
+        poured = _POURED.search(before) is not None
+        return of_a_kind or hailed or poured or _RIDE.match(inside) is not None or _is_kind_of_place(span, text)
+    if span.type == "TIME" and _IN_A_MOMENT.match(inside):
+        return True
     if span.type in _LABELS and _LABELS[span.type].match(inside):
         return True
     if span.type == "DATE" and _RANK.match(inside) and not _THE.search(before):

@@ -43,7 +43,8 @@ _BEFORE = {
         re.IGNORECASE,
     ),
     "DATE": re.compile(
-        r"(?:an?\s+(?=(?:\S+\s+){1,3}old\b)|(?:of|starting|beginning|d\.?o\.?b\.?|born(?:\s+on)?|date)\b[\s:.]*)+(?=\w)",
+        r"(?:an?\s+(?=(?:\S+\s+){1,3}old\b)|(?:his|her|their|my)\s+(?=\w+ties\b)|in\s+(?=(?:january|february|march|april|may|june|july"
+        r"|august|september|october|november|december)\b)|(?:of|starting|beginning|d\.?o\.?b\.?|born(?:\s+on)?|date)\b[\s:.]*)+(?=\w)",
         re.IGNORECASE,
     ),
     "CODE": re.compile(
@@ -56,9 +57,17 @@ _BEHIND = {
     "DATE": re.compile(r"(?<!from)\s+(?:now|instead|please)\W*$", re.IGNORECASE),
 }
 _PAUSE = r"(?:uh|um|uhm|erm|hmm|no\s+(?:wait|sorry)|wait|sorry|i\s+mean)\b"
-_HESITATION = re.compile(rf"[\s,.]+{_PAUSE}[\s,.]*(?:{_PAUSE}[\s,.]*)*", re.IGNORECASE)
+_HESITATION = rf"[\s,.]+{_PAUSE}[\s,.]*(?:{_PAUSE}[\s,.]*)*"
 _ARTICLE = re.compile(r"(?:the|a|an)$", re.IGNORECASE)
+_THING = (
+    r"(?:brother|sister|wife|husband|mother|father|mum|mom|dad|son|daughter|friend|boss|birthday|party|wedding|house|home|place|flat|car"
+    r"|bag|bags|flight|phone|number|desk|office|room|email|message|account|appointment|meeting|present|dog|cat|recital|anniversary)"
+)
 _OWNED = re.compile(r"([A-Z]\w*)['’]s?\s+[a-z]")
+_SEAM = {
+    "DATE": re.compile(r"\s+(?:starting|beginning)\s+(?:(?:on|from)\s+)?", re.IGNORECASE),
+    "PER": re.compile(rf"['’]s\s+{_THING}\b\s*|{_HESITATION}", re.IGNORECASE),
+} | {name: re.compile(_HESITATION, re.IGNORECASE) for name in ("LOC", "ORG")}
 _EMPTY = re.compile(rf"\W*(?:(?:{_LOOSE}|{_PREPOSITION}|as|is|['’]?s)\W*)*$", re.IGNORECASE)
 
 
@@ -124,7 +133,7 @@ def tidied(spans: Sequence[Span], text: str, code: str = ENGLISH) -> list[Span]:
     if code != ENGLISH:
         return [span for span in spans if not _titles(code).fullmatch(text, span.begin, span.end)]
     whole = joined(spans, text)
-    kept = (_tidy(part, text) for span in whole for part in _without_hesitations(span, text))
+    kept = (_tidy(part, text) for span in whole for part in _parts(span, text))
     return [span for span in kept if span is not None]
 
 
@@ -157,10 +166,10 @@ def _article_of(last: Span, span: Span, text: str) -> bool:
     return beside and _ARTICLE.match(text, last.begin, last.end) is not None
 
 
-def _without_hesitations(span: Span, text: str) -> Iterator[Span]:
-    """Of "ngozi uh adeyemi" two."""
+def _parts(span: Span, text: str) -> Iterator[Span]:
+    """Two of "ngozi uh adeyemi", of "tom's brother bjorn" and of "three nights starting the eleventh"."""
     begin = span.begin
-    for match in _HESITATION.finditer(text, span.begin, span.end) if span.type in NAMES else ():
+    for match in _SEAM[span.type].finditer(text, span.begin, span.end) if span.type in _SEAM else ():
         if begin < match.start():
             yield Span(begin, match.start(), span.type, span.score, span.detector)
         begin = match.end()

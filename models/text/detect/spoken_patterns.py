@@ -61,6 +61,7 @@ _FEW_FIGURES = 5  # of a station's place on the dial; more are a number of someb
 _NUMBERS = frozenset("zdety12345")
 _LASTING = frozenset("WZMUABS7")
 _TEMPORAL = frozenset("mjwRVNOXYQFgGEpb4q")
+_HEADS = frozenset(("people", "persons", "guests", "adults", "children", "kids", "tickets", "seats", "rooms", "diners"))
 _HOURS = frozenset("NrFZU")
 # In other languages: an hour of 24, and "du matin", "de la tarde", "in de ochtend", "po południu", "p. m.".
 _ANY_HOUR, _PART_OF_DAY = r"(?:y&?d|y|[zdet123])", r"(?:(?:[fEgpl]?T?)[ZR]|X)"
@@ -90,7 +91,7 @@ def find_spoken(words: Words, regions: tuple[str, ...], code: str = "en") -> Ite
         for begin, end, type_ in _all(date, words, "DATE"):
             yield begin, end, "PER" if code == "en" and is_somebody(words, begin, end) else type_
         if numbers or kinds & _HOURS:
-            yield from _all(time, words, "TIME")
+            yield from (found for found in _all(time, words, "TIME") if not _counts_heads(words, found[1]))
     if kinds & _LASTING and (numbers or "A" in kinds):
         yield from _counted(DURATION, words, "DATE", code)
     if "$" in kinds or "6" in kinds:
@@ -118,6 +119,12 @@ def find_named(text: str, words: Words, code: str) -> Iterator[tuple[int, int, s
 def _all(pattern: re.Pattern[str], words: Words, type_: str) -> Iterator[tuple[int, int, str]]:
     for match in pattern.finditer(words.classes):
         yield words.begins[match.start()], words.ends[match.end() - 1], type_
+
+
+def _counts_heads(words: Words, end: int) -> bool:
+    """ "from 7 to 9 people" is no time."""
+    after = bisect_right(words.begins, end)
+    return after < len(words.lowered) and words.lowered[after] in _HEADS
 
 
 def _counted(pattern: re.Pattern[str], words: Words, type_: str, code: str) -> Iterator[tuple[int, int, str]]:
