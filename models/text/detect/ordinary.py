@@ -10,7 +10,7 @@ import re
 from sottovoce.models.records import Span
 
 NAMES = ("PER", "LOC", "ORG")
-_SMALL = re.compile(r"(?:\W*\b(?:the|a|an|of|early)\b)+\W*$", re.IGNORECASE)
+_SMALL = re.compile(r"(?:\W*\b(?:the|a|an|of|early|in(?=\s+the))\b)+\W*$", re.IGNORECASE)
 _UNIT = re.compile(r"(?:degrees?\W*)?(?:degrees?|cel[sc]ius|fah?renheit|kelvin)\W*$", re.IGNORECASE)
 _SHORT_UNIT = re.compile(r"(?:degrees?\s+|\bin\s+|\d\s*)[cf]$", re.IGNORECASE)  # with what stands before it
 # A car is no date, as which the tagger takes it: a make, and one word more that is none ("a tesla by easter").

@@ -66,6 +66,9 @@ TIMES = (
     _compile(r"(?<![\w:])(?:[01]?\d|2[0-4])[:.h][0-5]\d(?::[0-5]\d)?(?:\s?[ap]\.?\s?m\b\.?)?(?![\w:])"),
     _compile(r"(?<!\w)(?:[01]?\d|2[0-4])(?:\s[0-5]\d)?\s?(?:[ap]\.?\s?m\b\.?|o['’]?\s?clock\b|h(?:rs?)?\b)"),
 )
+AN_HOUR = _compile(
+    r"\b(?:(?:half|quarter|three[\s-]quarters)\s+(?:of\s+)?an\s+hour|an\s+hour(?:\s+and\s+(?:an?\s+(?:half|quarter)|\w+\s+minutes))?)\b"
+)
 AMOUNTS = (
     _compile(
         r"(?:[$£€¥₹]|\b(?:usd|gbp|eur|chf|rs\.?)\s?)\s?\d(?:[\d,.]*\d)?(?:\s?(?:k|m|bn|thousand|million|billion)\b)?"
@@ -101,6 +104,8 @@ def find_written(text: str, regions: tuple[str, ...], code: str = "en") -> Itera
         yield from _all(HANDLE, text, "CODE")
     if "." in text or "://" in text:
         yield from _all(URL, text, "URL")
+    if code == "en" and "hour" in text.lower():
+        yield from _all(AN_HOUR, text, "TIME")
     if not any(map(str.isdigit, text)):
         return
     for patterns, type_ in calendar_patterns(code):
