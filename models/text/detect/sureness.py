@@ -44,8 +44,10 @@ _BEFORE_TITLE = re.compile(
     r"|(?:movie|film)(?:\s+(?:called|named))?|how\s+about|what\s+about|rather|than)\s+$",
     re.IGNORECASE,
 )
+_HOUR = r"(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|quarter|noon|midnight)"
 _AFTER_TITLE = re.compile(
-    r"\s+(?:(?:is|are|was)\s+)?(?:still\s+)?(?:playing|showing|showings?|sold\s+out|any\s+good|starts?|begins?|at\s+\d|in\s+(?:imax|3d))\b",
+    r"\s+(?:(?:is|are|was)\s+)?(?:still\s+)?(?:playing|showing|showings?|sold\s+out|any\s+good|starts?|begins?|ha[sd]\s+seats"
+    rf"|at\s+{_HOUR}|in\s+(?:imax|3d))\b",
     re.IGNORECASE,
 )
 _SURE_TITLE = 7.0
