@@ -11,7 +11,13 @@ from sottovoce.models.records import Span
 
 NAMES = ("PER", "LOC", "ORG")
 _SMALL = re.compile(r"(?:\W*\b(?:the|a|an|of|early|in(?=\s+the))\b)+\W*$", re.IGNORECASE)
-_UNIT = re.compile(r"(?:degrees?\W*)?(?:degrees?|cel[sc]ius|fah?renheit|kelvin)\W*$", re.IGNORECASE)
+_DEGREES = r"(?:degrees?|cel[sc]ius|fah?renheit|kelvin)"
+_UNIT = re.compile(
+    rf"(?:\d+\s+)?(?:in\s+)?(?:{_DEGREES}\W*)*(?:{_DEGREES}|(?<=\s)[cf])(?:\s+(?:in|near))?\W*$", re.IGNORECASE
+)
+_WARMTH = re.compile(rf"\b(?:{_DEGREES}|temperature|temp|in [cf])\b", re.IGNORECASE)
+_LETTER = re.compile(r"[cf]\W*$", re.IGNORECASE)
+_COMPARED = re.compile(r"\b(?:above|below|around|over|under|than)\s+$", re.IGNORECASE)
 _SHORT_UNIT = re.compile(r"(?:degrees?\s+|\bin\s+|\d\s*)[cf]$", re.IGNORECASE)  # with what stands before it
 # A car is no date, as which the tagger takes it: a make, and one word more that is none ("a tesla by easter").
 _DAY = (
@@ -57,7 +63,10 @@ _LABELS = {
     "DATE": re.compile(r"(?:dob|d\.o\.b\.?|date|starting|beginning|from|until)\W*$", re.IGNORECASE),
     "TIME": re.compile(r"(?:before|about|around|starting)\W*$", re.IGNORECASE),
 }
-_RANK = re.compile(r"(?:first|second|last|next)\W*$", re.IGNORECASE)  # "drop her off first", but "on the first"
+_RANK = re.compile(r"(?:first|second|last|next|this)\W*$", re.IGNORECASE)  # "drop her off first", but "on the first"
+_DATED = re.compile(
+    r"\s+(?:\w+day|week|month|year|spring|summer|autumn|winter|morning|afternoon|evening|night)", re.IGNORECASE
+)
 _THE = re.compile(r"\bthe\s+$", re.IGNORECASE)
 # "volume to eight", "size forty two", "the thermostat to sixty eight": a tagger's time, amount or code of bare number words.
 _NUMBER_WORD = (
@@ -77,7 +86,9 @@ def is_ordinary(span: Span, text: str) -> bool:
     inside = text[span.begin : span.end]
     if span.type in (*NAMES, "DATE", "TIME") and _SMALL.match(inside):
         return True
-    if span.type == "LOC" and (_UNIT.match(inside) or _SHORT_UNIT.search(text, max(0, span.begin - 10), span.end)):
+    if span.type in ("LOC", "TIME", "DATE") and _is_warmth(span, text):
+        return True
+    if span.type == "LOC" and _SHORT_UNIT.search(text, max(0, span.begin - 10), span.end):
         return True
     if span.type == "DATE" and _CAR.search(text, max(0, span.begin - 20), span.end):
         return True
@@ -91,11 +102,20 @@ def is_ordinary(span: Span, text: str) -> bool:
         return True
     if span.type in _LABELS and _LABELS[span.type].match(inside):
         return True
-    if span.type == "DATE" and _RANK.match(inside) and not _THE.search(before):
+    if span.type == "DATE" and _RANK.match(inside) and not _THE.search(before) and not _DATED.match(text, span.end):
         return True
     if span.type in ("TIME", "AMOUNT", "CODE", "DATE"):
         return _BARE_NUMBER.match(inside) is not None and _COUNTS.search(before) is not None
     return False
+
+
+def _is_warmth(span: Span, text: str) -> bool:
+    """Degrees and their number: "will it be above 66 in c"."""
+    inside = text[span.begin : span.end]
+    if _UNIT.match(inside):
+        return True
+    compared = _BARE_NUMBER.match(inside) and _COMPARED.search(text, max(0, span.begin - 12), span.begin)
+    return bool((compared or _LETTER.match(inside)) and _WARMTH.search(text))
 
 
 def _is_kind_of_place(span: Span, text: str) -> bool:

@@ -30,7 +30,7 @@ _JOINER = "\u200d"
 _LOOSE = r"(?:and|or|but|uh|um|uhm|er|erm|hmm)"
 _PREPOSITION = r"(?:in|on|at|to|for|from|by|with)"  # at the end of any span, alone, and before a name
 _FRONT = re.compile(rf"(?:{_LOOSE}\s+|['’]s\s+|[^\w@#$£€¥+('’&-]+)+", re.IGNORECASE)
-_NAME_FRONT = re.compile(rf"(?:(?:{_PREPOSITION}|as|is|my|your|his|her|our|their)\s+)+", re.IGNORECASE)
+_NAME_FRONT = re.compile(rf"(?:(?:{_PREPOSITION}|as|is|near|my|your|his|her|our|their)\s+)+", re.IGNORECASE)
 _BACK = re.compile(rf"(?:\s+(?:{_LOOSE}|{_PREPOSITION})|[\s,;:!?\"“”-]|(?<!\b\w)\.)+$", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 # What stands before a value of a type and is no part of it: relations, and words that say what kind of value follows.
