@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from sottovoce.models.records import Span
+from sottovoce.models.text.detect.word_names import names_and_words
 
 NAMES = ("PER", "LOC", "ORG")
 _SMALL = re.compile(r"(?:\W*\b(?:the|a|an|of|early|in(?=\s+the))\b)+\W*$", re.IGNORECASE)
@@ -50,6 +51,16 @@ _KIND_OF_PLACE = re.compile(
     re.IGNORECASE,
 )
 _OF = re.compile(r"\s+of\b", re.IGNORECASE)
+_PEOPLES = """american australian british english scottish welsh irish french german italian spanish portuguese dutch belgian
+swiss austrian polish czech hungarian romanian bulgarian greek turkish russian ukrainian swedish norwegian danish finnish
+icelandic chinese japanese korean vietnamese thai indian pakistani bangladeshi indonesian malaysian filipino iranian
+persian iraqi arabic lebanese israeli egyptian moroccan ethiopian nigerian kenyan ghanaian african asian european
+mexican cuban brazilian argentinian peruvian colombian canadian caribbean jamaican cantonese mandarin hindi urdu bengali
+punjabi tamil swahili hebrew latin mediterranean cajun"""
+_SLANG = """u r ugh lol lmao omg wtf smh tbh idk lmk hmu imo btw thx pls plz bday rt dis dat hes shes im ive dont cant wont gonna
+wanna gotta yall yea yep nope haha hahaha rn af dude yo hey sup xx xoxo ff tbt fyi asap dm"""
+_SLANG_WORD = re.compile(rf"(?:{'|'.join(_SLANG.split())})\W*$", re.IGNORECASE)
+PEOPLE = re.compile(rf"(?:{'|'.join(_PEOPLES.split())})s?\W*$", re.IGNORECASE)
 _POURED = re.compile(r"\b(?:pint|glass|bottle|can|cup|mug|bowl|plate|slice|portion)s?\s+of\s+$", re.IGNORECASE)
 _OF_A_RIDE = re.compile(r"\s(?:x|xl|pool|black|comfort|select|lux|shared|suv)\b", re.IGNORECASE)
 _HAIL = re.compile(r"(?:uber|lyft)\W*$", re.IGNORECASE)
@@ -97,6 +108,8 @@ def is_ordinary(span: Span, text: str) -> bool:
         of_a_kind = _MADE.match(inside) is not None and _OF_A_KIND.search(before) is not None
         hailed = _HAIL.match(inside) is not None and _OF_A_RIDE.match(text, span.end) is not None
         poured = _POURED.search(before) is not None
+        if _SLANG_WORD.match(inside):
+            return True
         return of_a_kind or hailed or poured or _RIDE.match(inside) is not None or _is_kind_of_place(span, text)
     if span.type == "TIME" and _IN_A_MOMENT.match(inside):
         return True
@@ -121,5 +134,7 @@ def _is_warmth(span: Span, text: str) -> bool:
 def _is_kind_of_place(span: Span, text: str) -> bool:
     """Not where a capital within a sentence tells of a name, nor before "of" ("Bank of England")."""
     inside = text[span.begin : span.end]
+    if inside.lower() in names_and_words():
+        return False
     capital = inside[:1].isupper() and text[: span.begin].rstrip()[-1:] not in ("", ".", "?", "!")
     return not capital and _KIND_OF_PLACE.match(inside) is not None and _OF.match(text, span.end) is None

@@ -31,6 +31,9 @@ _LOOSE = r"(?:and|or|but|uh|um|uhm|er|erm|hmm)"
 _PREPOSITION = r"(?:in|on|at|to|for|from|by|with)"  # at the end of any span, alone, and before a name
 _FRONT = re.compile(rf"(?:{_LOOSE}\s+|['’]s\s+|[^\w@#$£€¥+('’&-]+)+", re.IGNORECASE)
 _NAME_FRONT = re.compile(rf"(?:(?:{_PREPOSITION}|as|is|near|my|your|his|her|our|their)\s+)+", re.IGNORECASE)
+_TITLE = re.compile(
+    r"(?:(?:mr|mrs|ms|miss|mister|missus|nurse|auntie|aunty)\b\.?\s*)+(?=\w)", re.IGNORECASE
+)  # "dr" stays
 _BACK = re.compile(rf"(?:\s+(?:{_LOOSE}|{_PREPOSITION})|[\s,;:!?\"“”-]|(?<!\b\w)\.)+$", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 # What stands before a value of a type and is no part of it: relations, and words that say what kind of value follows.
@@ -44,7 +47,7 @@ _BEFORE = {
     ),
     "DATE": re.compile(
         r"(?:an?\s+(?=(?:\S+\s+){1,3}old\b)|(?:his|her|their|my)\s+(?=\w+ties\b)|in\s+(?=(?:january|february|march|april|may|june|july"
-        r"|august|september|october|november|december)\b)|(?:of|starting|beginning|d\.?o\.?b\.?|born(?:\s+on)?|date)\b[\s:.]*)+(?=\w)",
+        r"|august|september|october|november|december)\b)|(?:of|starting|beginning|aged|d\.?o\.?b\.?|born(?:\s+on)?|date)\b[\s:.]*)+(?=\w)",
         re.IGNORECASE,
     ),
     "CODE": re.compile(
@@ -65,7 +68,9 @@ _THING = (
 )
 _OWNED = re.compile(r"([A-Z]\w*)['’]s?\s+[a-z]")
 _SEAM = {
-    "DATE": re.compile(r"\s+(?:starting|beginning)\s+(?:(?:on|from)\s+)?", re.IGNORECASE),
+    "DATE": re.compile(
+        r"\s+(?:(?:starting|beginning)\s+(?:(?:on|from)\s+)?|(?:from|through|until|till)\s+(?=the\b))", re.IGNORECASE
+    ),
     "PER": re.compile(rf"['’]s\s+{_THING}\b\s*|{_HESITATION}", re.IGNORECASE),
 } | {name: re.compile(_HESITATION, re.IGNORECASE) for name in ("LOC", "ORG")}
 _EMPTY = re.compile(rf"\W*(?:(?:{_LOOSE}|{_PREPOSITION}|as|is|['’]?s)\W*)*$", re.IGNORECASE)
@@ -183,6 +188,8 @@ def _tidy(span: Span, text: str) -> Span | None:
         return None
     front = _FRONT.match(inside)
     begin = span.begin + (front.end() if front else 0)
+    if span.type == "PER" and (title := _TITLE.match(text, begin, span.end)):
+        begin = title.end()
     if span.type in NAMES and (bridge := _NAME_FRONT.match(text, begin, span.end)):
         begin = bridge.end()
     if span.type in _BEFORE and (relation := _BEFORE[span.type].match(text, begin, span.end)):

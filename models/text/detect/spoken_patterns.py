@@ -55,7 +55,7 @@ CUE = re.compile(r"([CPKLI])[^CPKLI]{0,3}$")
 _CURRENCIES = frozenset(["usd", "gbp", "eur", "cad", "aud", "nzd", "inr", "jpy", "cny", "chf"])
 _STATION = re.compile(
     r"(?:bbc|cnn|nbc|cbs|npr|pbs|mtv|espn|ard|zdf|ntv|rtl|rds|rai|rtp|rtve|tve|rmf|tvn|tvp|ltv|lsm|nos|npo)?(?:fm)?"
-    r"|nba|nfl|nhl|mlb|uefa|fifa|dfb|rnb|imdb"
+    r"|nba|nfl|nhl|mlb|uefa|fifa|dfb|rnb|imdb|nhs|atm|sms|gps|usb|ssn|dob|tv|dvd|vip|faq|cv|diy|hr|it|pc"
 )
 _FEW_FIGURES = 5  # of a station's place on the dial; more are a number of somebody
 _NUMBERS = frozenset("zdety12345")

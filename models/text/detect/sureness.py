@@ -18,7 +18,7 @@ import numpy as np
 
 from sottovoce.models.records import Span
 from sottovoce.models.text.detect.builder.lists import titles
-from sottovoce.models.text.detect.ordinary import NAMES
+from sottovoce.models.text.detect.ordinary import NAMES, PEOPLE
 from sottovoce.models.text.detect.word_names import names_and_words
 
 _TOLD = re.compile(
@@ -50,7 +50,11 @@ _AFTER_TITLE = re.compile(
     rf"|at\s+{_HOUR}|in\s+(?:imax|3d))\b",
     re.IGNORECASE,
 )
-_SURE_TITLE = 7.0
+# "the courier", "the harbour": after an article a common noun is likelier than a name.
+_AFTER_ARTICLE = {"PER": 4.0, "ORG": 3.0, "LOC": 3.0}
+_WITH_ARTICLE = ("us", "usa", "uk", "uae", "netherlands", "philippines", "bahamas", "bronx", "hague")
+_ARTICLE = re.compile(r"\b(?:the|an?)\s+$", re.IGNORECASE)
+_SURE = 7.0
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _LONG_TITLE, _LONGEST_TITLE = 3, 7
 
@@ -68,13 +72,20 @@ def sure_enough(
     between them stand for each other: of "the maritime museum" a tagger may make two."""
     if not any(span.type in seeds for span in spans):
         return list(spans)
-    spans = _without_titles(spans, text)
+    known = _known_titles(spans, text)
     above = np.delete(scores, outside, axis=1).max(axis=1) - scores[:, outside] + bias
     begins, ends = [begin for begin, _ in words], [end for _, end in words]
+
+    def surest(first: Span, last: Span) -> float:
+        return float(above[bisect_right(ends, first.begin) : bisect_left(begins, last.end)].max(initial=0.0))
+
     kept: list[Span] = []
     for group in _beside(spans, text):
-        own = above[bisect_right(ends, group[0].begin) : bisect_left(begins, group[-1].end)].max(initial=0.0)
-        kept += (span for span in group if own >= (asked(span, text, seeds[span.type]) if span.type in seeds else 0.0))
+        together = surest(group[0], group[-1])
+        for span in group:
+            least = _asked(span, text, seeds[span.type], known) if span.type in seeds else 0.0
+            if (surest(span, span) if least == _SURE else together) >= least:
+                kept.append(span)
     return kept
 
 
@@ -90,18 +101,28 @@ def _beside(spans: Sequence[Span], text: str) -> list[list[Span]]:
     return groups
 
 
-def asked(span: Span, text: str, seed: float) -> float:
+def _asked(span: Span, text: str, seed: float, known: Sequence[tuple[int, int]]) -> float:
     """What the surest word of a span must reach."""
     before = text[max(0, span.begin - 40) : span.begin]
     if span.type not in NAMES:
         return seed
-    if _is_title(span, text, before):
-        return _SURE_TITLE
+    if _is_title(span, text, before) or any(begin <= span.begin and span.end <= end for begin, end in known):
+        return _SURE
+    if PEOPLE.match(text, span.begin, span.end):
+        return _SURE
     inside = text[span.begin : span.end].lower()
     told = span.type == "PER" and (_TOLD.search(before) or (_ASKED.search(before) and inside in names_and_words()))
     eaten_at = span.type == "ORG" and _EATEN_AT.search(before)
     twice = inside in names_and_words() and text.lower().count(inside) > 1  # "reading in reading": see `said_twice`
-    return 0.0 if told or eaten_at or twice or _capital(span, text) else seed
+    if told or eaten_at or twice or _capital(span, text):
+        return 0.0
+    if span.type == "LOC" and inside.removeprefix("the ") in _WITH_ARTICLE:
+        return seed
+    return max(seed, _AFTER_ARTICLE[span.type]) if _with_article(inside, before) else seed
+
+
+def _with_article(inside: str, before: str) -> bool:
+    return inside.startswith("the ") or _ARTICLE.search(before) is not None
 
 
 def _capital(span: Span, text: str) -> bool:
@@ -115,10 +136,10 @@ def _capital(span: Span, text: str) -> bool:
     )
 
 
-def _without_titles(spans: Sequence[Span], text: str) -> list[Span]:
-    """Without names inside a known title: of three words and more, or of two where a title is expected."""
+def _known_titles(spans: Sequence[Span], text: str) -> list[tuple[int, int]]:
+    """Where titles stand that are known: of three words and more, or of two where a title is expected."""
     if not any(span.type in NAMES for span in spans):
-        return list(spans)
+        return []
     words = [(match.start(), match.end(), match.group().lower()) for match in _WORD.finditer(text)]
     found = []
     for at in range(len(words)):
@@ -126,13 +147,9 @@ def _without_titles(spans: Sequence[Span], text: str) -> list[Span]:
             if " ".join(word for *_, word in words[at : at + many]) in _titles():
                 title = Span(words[at][0], words[at + many - 1][1], "ORG")
                 if many >= _LONG_TITLE or _is_title(title, text, text[max(0, title.begin - 40) : title.begin]):
-                    found.append(title)
+                    found.append((title.begin, title.end))
                 break
-    return [
-        span
-        for span in spans
-        if span.type not in NAMES or not any(one.begin <= span.begin and span.end <= one.end for one in found)
-    ]
+    return found
 
 
 @cache
@@ -141,6 +158,7 @@ def _titles() -> frozenset[str]:
 
 
 def _is_title(span: Span, text: str, before: str) -> bool:
+    """Whether a title is expected there."""
     if not _FILM.search(text) or _STAGE.search(text):
         return False
     return bool(_BEFORE_TITLE.search(before) or _AFTER_TITLE.match(text, span.end))

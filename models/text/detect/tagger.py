@@ -23,6 +23,7 @@ from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Span
 from sottovoce.models.settings import require
 from sottovoce.models.text.detect import CONTEXT, ENGLISH, ByLanguage
+from sottovoce.models.text.detect.expected import raised
 from sottovoce.models.text.detect.grams import GramNetwork
 from sottovoce.models.text.detect.overlap import resolve, tidied
 from sottovoce.models.text.detect.pieces import MEASURED, NETWORK, SETTINGS, Network, PieceNetwork, Scored
@@ -78,7 +79,8 @@ class Tagger(ByLanguage):
         network = self.network(code)
         scores = scores + network.offsets
         if code == ENGLISH:
-            scores = said_twice(text, words, scores, network.names.index(OUTSIDE))
+            outside = network.names.index(OUTSIDE)
+            scores = raised(text, words, said_twice(text, words, scores, outside), outside)
         spans = spans_of(text, words, scores, network.names, bias, "tagger", types)
         if network.seeds:
             spans = sure_enough(spans, text, words, scores, network.names.index(OUTSIDE), bias, network.seeds)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sottovoce.models.records import Span
+from sottovoce.models.text.detect.expected import raised
 from sottovoce.models.text.detect.sureness import sure_enough
 
 SEEDS = {"PER": 2.0, "ORG": 2.0}
@@ -65,3 +66,35 @@ def test_where_a_title_is_expected_more_is_asked_for():
 def test_a_known_title_of_three_words_names_nobody():
     text = "coco and the greatest showman are family films"
     assert kept(text, ("the greatest showman", "ORG", 3.0, 4.0, 5.0)) == []
+
+
+def test_a_known_title_of_three_words_may_be_a_name_all_the_same():
+    assert kept("a table at smoke and mirrors tonight", ("smoke and mirrors", "ORG", 8.0, 6.0, 9.0)) == [
+        "smoke and mirrors"
+    ]
+
+
+def test_after_an_article_more_is_asked_for():
+    assert kept("could the courier call", ("the courier", "ORG", 0.5, 2.5)) == []
+    assert kept("could the courier call", ("the courier", "ORG", 0.5, 5.0)) == ["the courier"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a table for three at smoke and mirrors tonight", ["smoke", "and", "mirrors"]),
+        ("play something by massive attack", ["massive", "attack"]),
+        ("how do i get from deal to sandwich", ["deal", "sandwich"]),
+        ("invite joy and miles to the picnic", ["miles"]),
+        ("a table at seven", []),
+        ("drive from work to home", []),
+        ("a table at the same place", []),
+    ],
+)
+def test_where_a_name_is_expected_its_words_gain(text, words):
+    places, at = [], 0
+    for word in text.split():
+        places.append((text.index(word, at), text.index(word, at) + len(word)))
+        at = places[-1][1]
+    gained = raised(text, places, np.zeros((len(places), 2)), 0)
+    assert [text[begin:end] for (begin, end), row in zip(places, gained, strict=True) if row[0] < 0] == words
