@@ -30,12 +30,15 @@ _EXPECTED = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"\b(?:table|reservation|booking)\b[^.?!,]{{0,24}}?\bat\s+{_STRETCH}",
+        rf"\b(?:book|reserve)\s+(?!(?:table|tickets?|seats?|rooms?|flights?|taxi|cab|dinner|lunch|something|spot)\b){_STRETCH}"
+        rf"(?=\s+for\s+(?:{_NUMBER})\b)",
+        rf"\b(?:ring|call|phone|text)\s+{_WORD}(?=\s+back\b)",
         rf"\b(?:play|put\s+on|hear|listen\s+to)\b[^.?!,]{{0,40}}?\bby\s+{_STRETCH}",
         rf"\b{_GO}\s+from\s+{_WORD}(?=\s+to\b)",
         rf"\b{_GO}\s+from\s+[\w'’]+(?:\s+[\w'’]+)?\s+to\s+{_WORD}{_STOP}",
     )
 )
-_CUES = re.compile(r"\b(?:at|by|from)\b", re.IGNORECASE)
+_CUES = re.compile(r"\b(?:at|by|from|back|book|reserve)\b", re.IGNORECASE)
 _AND = re.compile(r"\b(?:invite|tell|ask|text|call|with|have|has|did|are|for|and)\s+[\w'’]+\s+and\s+$", re.IGNORECASE)
 _GAIN = 5.0
 _OF_A_PAIR = 4.0

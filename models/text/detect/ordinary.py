@@ -43,7 +43,7 @@ _RIDE = re.compile(
 )
 _KIND_OF_PLACE = re.compile(
     r"(?:the\s+bath$|(?:(?:the|an?|my|our|your|this|that|nearest|closest|local|swimming|train|bus|petrol|gas|police|fire)\s+)*"
-    r"(?:gym|pool|spa|atm|lobby|bar|reception|front\s+desk|kitchen|bathroom|bedroom|living\s+room|garden|garage|basement"
+    r"(?:gym|pool|sauna|spa|atm|lobby|bar|reception|front\s+desk|kitchen|bathroom|bedroom|living\s+room|garden|garage|basement"
     r"|balcony|terrace|car\s+park|parking(?:\s+lot)?|museum|library|church|school|pharmacy|chemist|supermarket|grocery(?:\s+store)?"
     r"|bakery|bank|post\s+office|hospital|station|stop|office|work|building|entrance|main\s+entrance|corner|house|home|room|cloakroom|cash\s+machine"
     r"|direct|debit|direct\s+debit|standing\s+order|credit\s+card|debit\s+card|customer\s+service|customer\s+services|room\s+service|breakfast"
@@ -59,6 +59,9 @@ mexican cuban brazilian argentinian peruvian colombian canadian caribbean jamaic
 punjabi tamil swahili hebrew latin mediterranean cajun"""
 _SLANG = """u r ugh lol lmao omg wtf smh tbh idk lmk hmu imo btw thx pls plz bday rt dis dat hes shes im ive dont cant wont gonna
 wanna gotta yall yea yep nope haha hahaha rn af dude yo hey sup xx xoxo ff tbt fyi asap dm"""
+_KIN = "mum mom dad mother father brother sister husband wife boyfriend girlfriend boss he's she's i'm me him her"
+_KIN_WORD = re.compile(rf"(?:{'|'.join(_KIN.split())})\W*$", re.IGNORECASE)
+_SEAT = re.compile(r"(?:row|screen|seat|platform|gate|table|page|aisle)\s+\w{1,6}\W*$", re.IGNORECASE)
 _SLANG_WORD = re.compile(rf"(?:{'|'.join(_SLANG.split())})\W*$", re.IGNORECASE)
 PEOPLE = re.compile(rf"(?:{'|'.join(_PEOPLES.split())})s?\W*$", re.IGNORECASE)
 _POURED = re.compile(r"\b(?:pint|glass|bottle|can|cup|mug|bowl|plate|slice|portion)s?\s+of\s+$", re.IGNORECASE)
@@ -71,7 +74,9 @@ _LABELS = {
         r"(?:(?:flight|number|reference|account|order|booking|confirmation|ticket|policy|membership|code|box)\b\W*)+$",
         re.IGNORECASE,
     ),
-    "DATE": re.compile(r"(?:dob|d\.o\.b\.?|date|starting|beginning|from|until)\W*$", re.IGNORECASE),
+    "DATE": re.compile(
+        r"(?:dob|d\.o\.b\.?|date|starting|beginning|from|until|till|earlier|later|twice|all)\W*$", re.IGNORECASE
+    ),
     "TIME": re.compile(r"(?:before|about|around|starting)\W*$", re.IGNORECASE),
 }
 _RANK = re.compile(r"(?:first|second|last|next|this)\W*$", re.IGNORECASE)  # "drop her off first", but "on the first"
@@ -86,7 +91,7 @@ _NUMBER_WORD = (
 )
 _BARE_NUMBER = re.compile(rf"{_NUMBER_WORD}(?:[\s-]{_NUMBER_WORD})*\W*$", re.IGNORECASE)
 _COUNTS = re.compile(
-    r"\b(?:size|channel|page|line|chapter|volume|level|brightness|thermostat|temperature|heating|speed|gear|step|verse|episode|season"
+    r"\b(?:size|channel|page|line|chapter|volume|level|brightness|oven|thermostat|temperature|heating|speed|gear|step|verse|episode|season"
     r"|number\s+\w+ty|times|plus|minus|divided)\b(?:\s+(?:to|at|by|up\s+to|down\s+to|is))?\s*(?:\w+ty\s)?$",
     re.IGNORECASE,
 )
@@ -103,12 +108,14 @@ def is_ordinary(span: Span, text: str) -> bool:
         return True
     if span.type == "DATE" and _CAR.search(text, max(0, span.begin - 20), span.end):
         return True
+    if _SLANG_WORD.match(inside):
+        return True
     before = text[max(0, span.begin - 24) : span.begin]
     if span.type in NAMES:
         of_a_kind = _MADE.match(inside) is not None and _OF_A_KIND.search(before) is not None
         hailed = _HAIL.match(inside) is not None and _OF_A_RIDE.match(text, span.end) is not None
         poured = _POURED.search(before) is not None
-        if _SLANG_WORD.match(inside):
+        if _SEAT.match(inside) or (span.type == "PER" and _KIN_WORD.match(inside)):
             return True
         return of_a_kind or hailed or poured or _RIDE.match(inside) is not None or _is_kind_of_place(span, text)
     if span.type == "TIME" and _IN_A_MOMENT.match(inside):

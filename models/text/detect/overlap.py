@@ -47,7 +47,7 @@ _BEFORE = {
     ),
     "DATE": re.compile(
         r"(?:an?\s+(?=(?:\S+\s+){1,3}old\b)|(?:his|her|their|my)\s+(?=\w+ties\b)|in\s+(?=(?:january|february|march|april|may|june|july"
-        r"|august|september|october|november|december)\b)|(?:of|starting|beginning|aged|d\.?o\.?b\.?|born(?:\s+on)?|date)\b[\s:.]*)+(?=\w)",
+        r"|august|september|october|november|december)\b)|(?:of|till|until|starting|beginning|aged|d\.?o\.?b\.?|born(?:\s+on)?|date)\b[\s:.]*)+(?=\w)",
         re.IGNORECASE,
     ),
     "CODE": re.compile(

@@ -77,7 +77,7 @@ AMOUNTS = (
     _compile(rf"(?<![\w,.])\d[\d,.]*\s?(?:k|m|thousand|million|billion)?\s?(?:[$£€¥₹]|{_CURRENCY}\b)"),
 )
 
-_FEAST_IN = _compile(r"\b(?:day|eve|easter|friday|holidays?|tm\w+|tomoz|2\w+)\b")
+_FEAST_IN = _compile(r"\b(?:day|eve|happy|easter|friday|holidays?|tm\w+|tomoz|2\w+)\b")
 _MIN_FIGURES = 5
 _FOUR_FIGURES = re.compile(r"(?<![\w.,:/-])(?!(?:19|20)\d\d)\d{4}(?![\w:/-]|[.,]\d)")  # a year is a date instead
 
@@ -147,7 +147,7 @@ def _numbers(text: str, regions: tuple[str, ...], identifiers: tuple[str, ...]) 
 FEASTS = re.compile(
     r"\b(?:(?:mother|father|valentine|new\s+year|st\.?\s+patrick|all\s+saint)s?['’]?s?\s+(?:day|eve)|(?:boxing|christmas|thanksgiving|labou?r"
     r"|memorial|independence|canada|australia|anzac)\s+(?:day|eve)|christmas\s+eve|good\s+friday|easter\s+(?:sunday|monday)|bank\s+holidays?"
-    r"(?:\s+monday)?|(?:tmrw|tmrrw|tmw|2moro|2morrow|tomoz|2nite|2day))\b",
+    r"(?:\s+monday)?|(?<=\bhappy\s)(?:christmas|easter|thanksgiving|halloween|diwali|hanukkah|eid)|(?:tmrw|tmrrw|tmw|2moro|2morrow|tomoz|2nite|2day))\b",
     re.IGNORECASE,
 )
 ON_A_SITE = re.compile(

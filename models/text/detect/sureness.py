@@ -53,6 +53,8 @@ _AFTER_TITLE = re.compile(
 # "the courier", "the harbour": after an article a common noun is likelier than a name.
 _AFTER_ARTICLE = {"PER": 4.0, "ORG": 3.0, "LOC": 3.0}
 _WITH_ARTICLE = ("us", "usa", "uk", "uae", "netherlands", "philippines", "bahamas", "bronx", "hague")
+_ONE_OF_MANY = re.compile(r"\ban?\s+$", re.IGNORECASE)  # "an xbox", but also "a starbucks nearby"
+_OF_MANY = 6.0
 _ARTICLE = re.compile(r"\b(?:the|an?)\s+$", re.IGNORECASE)
 _SURE = 7.0
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
@@ -114,11 +116,14 @@ def _asked(span: Span, text: str, seed: float, known: Sequence[tuple[int, int]])
     told = span.type == "PER" and (_TOLD.search(before) or (_ASKED.search(before) and inside in names_and_words()))
     eaten_at = span.type == "ORG" and _EATEN_AT.search(before)
     twice = inside in names_and_words() and text.lower().count(inside) > 1  # "reading in reading": see `said_twice`
-    if told or eaten_at or twice or _capital(span, text):
+    article = _with_article(inside, before)
+    if span.type == "ORG" and " " not in inside and _ONE_OF_MANY.search(before):
+        return _OF_MANY
+    if told or eaten_at or (twice and not article) or _capital(span, text):
         return 0.0
     if span.type == "LOC" and inside.removeprefix("the ") in _WITH_ARTICLE:
         return seed
-    return max(seed, _AFTER_ARTICLE[span.type]) if _with_article(inside, before) else seed
+    return max(seed, _AFTER_ARTICLE[span.type]) if article else seed
 
 
 def _with_article(inside: str, before: str) -> bool:

@@ -79,6 +79,11 @@ def test_after_an_article_more_is_asked_for():
     assert kept("could the courier call", ("the courier", "ORG", 0.5, 5.0)) == ["the courier"]
 
 
+def test_one_of_many_is_a_thing():
+    assert kept("i ordered an xbox", ("xbox", "ORG", 4.0)) == []
+    assert kept("is there a starbucks", ("starbucks", "ORG", 9.0)) == ["starbucks"]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -86,6 +91,9 @@ def test_after_an_article_more_is_asked_for():
         ("play something by massive attack", ["massive", "attack"]),
         ("how do i get from deal to sandwich", ["deal", "sandwich"]),
         ("invite joy and miles to the picnic", ["miles"]),
+        ("ring grace back", ["grace"]),
+        ("book one for two", []),
+        ("book mother for two", ["mother"]),
         ("a table at seven", []),
         ("drive from work to home", []),
         ("a table at the same place", []),
