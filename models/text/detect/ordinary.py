@@ -63,7 +63,13 @@ _KIN = "mum mom dad mother father brother sister husband wife boyfriend girlfrie
 _KIN_WORD = re.compile(rf"(?:{'|'.join(_KIN.split())})\W*$", re.IGNORECASE)
 _SEAT = re.compile(r"(?:row|screen|seat|platform|gate|table|page|aisle)\s+\w{1,6}\W*$", re.IGNORECASE)
 _SLANG_WORD = re.compile(rf"(?:{'|'.join(_SLANG.split())})\W*$", re.IGNORECASE)
-PEOPLE = re.compile(rf"(?:{'|'.join(_PEOPLES.split())})s?\W*$", re.IGNORECASE)
+PEOPLE = re.compile(
+    rf"(?:{'|'.join(_PEOPLES.split())})s?\W*$", re.IGNORECASE
+)  # as a dish or a language: what follows tells
+OF_A_KITCHEN = re.compile(
+    r"\s*(?:$|[,.;!?]|(?:and|or|food|cuisine|dish|dishes|restaurants?|place|takeaway|takeout|language)\b)",
+    re.IGNORECASE,
+)
 _POURED = re.compile(r"\b(?:pint|glass|bottle|can|cup|mug|bowl|plate|slice|portion)s?\s+of\s+$", re.IGNORECASE)
 _OF_A_RIDE = re.compile(r"\s(?:x|xl|pool|black|comfort|select|lux|shared|suv)\b", re.IGNORECASE)
 _HAIL = re.compile(r"(?:uber|lyft)\W*$", re.IGNORECASE)

@@ -42,7 +42,7 @@ _HOUR = (
 )
 _BEFORE = {
     "TIME": re.compile(
-        rf"(?:(?:early|in\s+the|the|(?:before|after|about|around|approximately|starting)(?=\s+{_HOUR}))\s+)+",
+        rf"(?:(?:early|in\s+the|the|(?:before|about|around|approximately|starting)(?=\s+{_HOUR}))\s+)+",
         re.IGNORECASE,
     ),
     "DATE": re.compile(

@@ -17,8 +17,10 @@ from functools import cache
 import numpy as np
 
 from sottovoce.models.records import Span
+from sottovoce.models.text.detect import ENGLISH
 from sottovoce.models.text.detect.builder.lists import titles
-from sottovoce.models.text.detect.ordinary import NAMES, PEOPLE
+from sottovoce.models.text.detect.known_lists import lists_with
+from sottovoce.models.text.detect.ordinary import NAMES, OF_A_KITCHEN, PEOPLE
 from sottovoce.models.text.detect.word_names import names_and_words
 
 _TOLD = re.compile(
@@ -53,6 +55,14 @@ _AFTER_TITLE = re.compile(
 # "the courier", "the harbour": after an article a common noun is likelier than a name.
 _AFTER_ARTICLE = {"PER": 4.0, "ORG": 3.0, "LOC": 3.0}
 _WITH_ARTICLE = ("us", "usa", "uk", "uae", "netherlands", "philippines", "bahamas", "bronx", "hague")
+_LIST_OF = {
+    "PER": frozenset((0, 3)),
+    "LOC": frozenset((6,)),
+    "ORG": frozenset((9,)),
+}  # KINDS of known_lists.py: whole entries
+_OWNING = re.compile(
+    r"\s+(?:flights?|accounts?|card|app|store|bag|order|bill|website|branch|voucher|gift)\b", re.IGNORECASE
+)
 _ONE_OF_MANY = re.compile(r"\ban?\s+$", re.IGNORECASE)  # "an xbox", but also "a starbucks nearby"
 _OF_MANY = 6.0
 _ARTICLE = re.compile(r"\b(?:the|an?)\s+$", re.IGNORECASE)
@@ -110,20 +120,30 @@ def _asked(span: Span, text: str, seed: float, known: Sequence[tuple[int, int]])
         return seed
     if _is_title(span, text, before) or any(begin <= span.begin and span.end <= end for begin, end in known):
         return _SURE
-    if PEOPLE.match(text, span.begin, span.end):
+    if span.type != "ORG" and PEOPLE.match(text, span.begin, span.end) and OF_A_KITCHEN.match(text, span.end):
         return _SURE
     inside = text[span.begin : span.end].lower()
     told = span.type == "PER" and (_TOLD.search(before) or (_ASKED.search(before) and inside in names_and_words()))
     eaten_at = span.type == "ORG" and _EATEN_AT.search(before)
     twice = inside in names_and_words() and text.lower().count(inside) > 1  # "reading in reading": see `said_twice`
     article = _with_article(inside, before)
-    if span.type == "ORG" and " " not in inside and _ONE_OF_MANY.search(before):
+    if span.type == "ORG" and " " not in inside and _ONE_OF_MANY.search(before) and not _OWNING.match(text, span.end):
         return _OF_MANY
+    if _is_listed(span.type, inside):
+        return 0.0
     if told or eaten_at or (twice and not article) or _capital(span, text):
         return 0.0
     if span.type == "LOC" and inside.removeprefix("the ") in _WITH_ARTICLE:
         return seed
-    return max(seed, _AFTER_ARTICLE[span.type]) if article else seed
+    return max(seed, _AFTER_ARTICLE[span.type]) if article and not _OWNING.match(text, span.end) else seed
+
+
+def _is_listed(type_: str, inside: str) -> bool:
+    """Whether a public list has the name, or a word of a person's that is no other word: there a network in doubt is believed."""
+    words = [word for word in _WORD.findall(inside) if len(word) > 2 and word not in names_and_words()]
+    return any(
+        not _LIST_OF[type_].isdisjoint(lists_with(word, ENGLISH)) for word in words if type_ == "PER" or len(words) == 1
+    )
 
 
 def _with_article(inside: str, before: str) -> bool:
