@@ -35,7 +35,7 @@ _EATEN_AT = re.compile(
 )
 _FILM = re.compile(
     r"\b(?:movies?|films?|cinema|theat(?:er|re)|imax|3d|showing|showings|showtimes?|screening|screenings|tickets?|seats?|sold\s+out"
-    r"|matinee|trailer|sequel|watch|watching|watched|rotten\s+tomatoes|imdb|starring|directed|playing)\b",
+    r"|matinee|trailer|sequel|rotten\s+tomatoes|imdb|starring|directed|playing\s+(?:at|near|in|anywhere|tonight))\b",
     re.IGNORECASE,
 )
 _STAGE = re.compile(
@@ -64,7 +64,7 @@ _OWNING = re.compile(
     r"\s+(?:flights?|accounts?|card|app|store|bag|order|bill|website|branch|voucher|gift)\b", re.IGNORECASE
 )
 _ONE_OF_MANY = re.compile(r"\ban?\s+$", re.IGNORECASE)  # "an xbox", but also "a starbucks nearby"
-_OF_MANY = 6.0
+_OF_MANY = 4.0
 _ARTICLE = re.compile(r"\b(?:the|an?)\s+$", re.IGNORECASE)
 _SURE = 7.0
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
