@@ -46,6 +46,9 @@ _BEFORE_TITLE = re.compile(
     r"|(?:movie|film)(?:\s+(?:called|named))?|how\s+about|what\s+about|rather|than)\s+$",
     re.IGNORECASE,
 )
+_NO_TITLE = re.compile(
+    r"\b(?:at|in|near|around|by|with|from|starring)\s+(?:the\s+)?$", re.IGNORECASE
+)  # a place or a person
 _HOUR = r"(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|quarter|noon|midnight)"
 _AFTER_TITLE = re.compile(
     r"\s+(?:(?:is|are|was)\s+)?(?:still\s+)?(?:playing|showing|showings?|sold\s+out|any\s+good|starts?|begins?|ha[sd]\s+seats"
@@ -53,7 +56,7 @@ _AFTER_TITLE = re.compile(
     re.IGNORECASE,
 )
 # "the courier", "the harbour": after an article a common noun is likelier than a name.
-_AFTER_ARTICLE = {"PER": 4.0, "ORG": 3.0, "LOC": 3.0}
+_AFTER_ARTICLE = {"PER": 4.0, "ORG": 3.0, "LOC": 1.5}
 _WITH_ARTICLE = ("us", "usa", "uk", "uae", "netherlands", "philippines", "bahamas", "bronx", "hague")
 _LIST_OF = {
     "PER": frozenset((0, 3)),
@@ -65,6 +68,7 @@ _OWNING = re.compile(
 )
 _ONE_OF_MANY = re.compile(r"\ban?\s+$", re.IGNORECASE)  # "an xbox", but also "a starbucks nearby"
 _OF_MANY = 4.0
+_HAILED = ("uber", "lyft", "cab")  # a service whose one car is asked for
 _ARTICLE = re.compile(r"\b(?:the|an?)\s+$", re.IGNORECASE)
 _SURE = 7.0
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
@@ -127,7 +131,13 @@ def _asked(span: Span, text: str, seed: float, known: Sequence[tuple[int, int]])
     eaten_at = span.type == "ORG" and _EATEN_AT.search(before)
     twice = inside in names_and_words() and text.lower().count(inside) > 1  # "reading in reading": see `said_twice`
     article = _with_article(inside, before)
-    if span.type == "ORG" and " " not in inside and _ONE_OF_MANY.search(before) and not _OWNING.match(text, span.end):
+    if (
+        span.type == "ORG"
+        and inside not in _HAILED
+        and " " not in inside
+        and _ONE_OF_MANY.search(before)
+        and not _OWNING.match(text, span.end)
+    ):
         return _OF_MANY
     if _is_listed(span.type, inside):
         return 0.0
@@ -184,6 +194,6 @@ def _titles() -> frozenset[str]:
 
 def _is_title(span: Span, text: str, before: str) -> bool:
     """Whether a title is expected there."""
-    if not _FILM.search(text) or _STAGE.search(text):
+    if not _FILM.search(text) or _STAGE.search(text) or _NO_TITLE.search(before):
         return False
     return bool(_BEFORE_TITLE.search(before) or _AFTER_TITLE.match(text, span.end))
