@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "utterances", "recall", "over_masking"),
-    [("assistant", 184, 0.960, 0.017), ("assistant_2", 279, 0.969, 0.042), ("assistant_3", 117, 0.934, 0.057)],
+    [("assistant", 184, 0.959, 0.019), ("assistant_2", 279, 0.970, 0.0435), ("assistant_3", 117, 0.938, 0.0645)],
 )
 def test_recall_and_over_masking_are_those_of_the_docs(name, utterances, recall, over_masking):
     """Another processor rounds int8 scores otherwise: two words of leeway."""
