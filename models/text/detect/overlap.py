@@ -21,36 +21,58 @@ from functools import cache
 
 from sottovoce.models.records import Span
 from sottovoce.models.text.detect import ENGLISH
+from sottovoce.models.text.detect.ordinary import NAMES, is_ordinary
 from sottovoce.models.text.languages import TABLE, language
 
 SPECIFIC = ("IBAN", "CARD", "ID", "EMAIL", "URL", "PHONE", "AMOUNT", "TIME", "DATE", "PER", "LOC", "ORG", "CODE")
 _RANK = {type_: rank for rank, type_ in enumerate(SPECIFIC)}
 _JOINER = "\u200d"
-_NAMES = ("PER", "LOC", "ORG")
 _LOOSE = r"(?:and|or|but|uh|um|uhm|er|erm|hmm)"
 _PREPOSITION = r"(?:in|on|at|to|for|from|by|with)"  # at the end of any span, alone, and before a name
 _FRONT = re.compile(rf"(?:{_LOOSE}\s+|['’]s\s+|[^\w@#$£€¥+('’&-]+)+", re.IGNORECASE)
-_NAME_FRONT = re.compile(rf"(?:(?:{_PREPOSITION}|as|is)\s+)+", re.IGNORECASE)
+_NAME_FRONT = re.compile(rf"(?:(?:{_PREPOSITION}|as|is|near|my|your|his|her|our|their)\s+)+", re.IGNORECASE)
+_TITLE = re.compile(
+    r"(?:(?:mr|mrs|ms|miss|mister|missus|nurse|auntie|aunty)\b\.?\s*)+(?=\w)", re.IGNORECASE
+)  # "dr" stays
 _BACK = re.compile(rf"(?:\s+(?:{_LOOSE}|{_PREPOSITION})|[\s,;:!?\"“”-]|(?<!\b\w)\.)+$", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
-_BEFORE_TIME = re.compile(r"(?:(?:early|in\s+the|the)\s+)+", re.IGNORECASE)
-_SMALL = re.compile(r"(?:\W*\b(?:the|a|an|of|early)\b)+\W*$", re.IGNORECASE)
-_ARTICLE = re.compile(r"(?:the|a|an)$", re.IGNORECASE)
-_UNIT = re.compile(r"(?:degrees?\W*)?(?:degrees?|cel[sc]ius|fah?renheit|kelvin)\W*$", re.IGNORECASE)
-_SHORT_UNIT = re.compile(r"(?:degrees?\s+|\bin\s+|\d\s*)[cf]$", re.IGNORECASE)  # with what stands before it
-# A car is no date, as which the tagger takes it: a make, and one word more that is none ("a tesla by easter").
-_DAY = (
-    r"easter|christmas|xmas|thanksgiving|halloween|hanukkah|ramadan|diwali|eid|new\s+year|valentine|\w+day|to\w+row|tonight|next|this"
-    r"|last|in|on|by"
+# What stands before a value of a type and is no part of it: relations, and words that say what kind of value follows.
+_HOUR = (
+    r"(?:\d|one\b|two\b|three\b|four\b|five\b|six\b|seven\b|eight\b|nine\b|ten\b|eleven\b|twelve\b|noon\b|midnight\b)"
 )
-_CAR = re.compile(
-    r"\b(?:acura|audi|bmw|buick|cadillac|chevrolet|chevy|chrysler|citroen|dacia|dodge|fiat|ford|honda|hyundai|infiniti|jaguar|jeep"
-    r"|kia|lexus|mahindra|maruti|maruthi|maruthy|mazda|mercedes|mitsubishi|nissan|opel|peugeot|pontiac|porsche|renault|skoda"
-    r"|subaru|suzuki|tesla|toyota|vauxhall|volkswagen|volvo)(?:\W+(?:benz|suzuki))?"
-    rf"(?:\W+(?!(?:{_DAY})\b)[^\W\d]+)?$",
-    re.IGNORECASE,
+_BEFORE = {
+    "TIME": re.compile(
+        rf"(?:(?:early|in\s+the|the|(?:before|about|around|approximately|starting)(?=\s+{_HOUR}))\s+)+",
+        re.IGNORECASE,
+    ),
+    "DATE": re.compile(
+        r"(?:an?\s+(?=(?:\S+\s+){1,3}old\b)|(?:his|her|their|my)\s+(?=\w+ties\b)|in\s+(?=(?:january|february|march|april|may|june|july"
+        r"|august|september|october|november|december)\b)|(?:of|till|until|starting|beginning|aged|d\.?o\.?b\.?|born(?:\s+on)?|date)\b[\s:.]*)+(?=\w)",
+        re.IGNORECASE,
+    ),
+    "CODE": re.compile(
+        r"(?:(?:flight|number|reference|account|order|code|(?:p\W?\s?o\W?\s)?box|is)\b\W*)+(?=\w)", re.IGNORECASE
+    ),
+    "EMAIL": re.compile(r"(?:(?:e?mail|address)(?:['’]s)?|is|at)\s+(?=\S+\s?(?:@|at\b))", re.IGNORECASE),
+}
+_BEHIND = {
+    "TIME": re.compile(r"(?<!from)\s+(?:sharp|exactly|now|instead|please)\W*$", re.IGNORECASE),
+    "DATE": re.compile(r"(?<!from)\s+(?:now|instead|please)\W*$", re.IGNORECASE),
+}
+_PAUSE = r"(?:uh|um|uhm|erm|hmm|no\s+(?:wait|sorry)|wait|sorry|i\s+mean)\b"
+_HESITATION = rf"[\s,.]+{_PAUSE}[\s,.]*(?:{_PAUSE}[\s,.]*)*"
+_ARTICLE = re.compile(r"(?:the|a|an)$", re.IGNORECASE)
+_THING = (
+    r"(?:brother|sister|wife|husband|mother|father|mum|mom|dad|son|daughter|friend|boss|birthday|party|wedding|house|home|place|flat|car"
+    r"|bag|bags|flight|phone|number|desk|office|room|email|message|account|appointment|meeting|present|dog|cat|recital|anniversary)"
 )
 _OWNED = re.compile(r"([A-Z]\w*)['’]s?\s+[a-z]")
+_SEAM = {
+    "DATE": re.compile(
+        r"\s+(?:(?:starting|beginning)\s+(?:(?:on|from)\s+)?|(?:from|through|until|till)\s+(?=the\b))", re.IGNORECASE
+    ),
+    "PER": re.compile(rf"['’]s\s+{_THING}\b\s*|{_HESITATION}", re.IGNORECASE),
+} | {name: re.compile(_HESITATION, re.IGNORECASE) for name in ("LOC", "ORG")}
 _EMPTY = re.compile(rf"\W*(?:(?:{_LOOSE}|{_PREPOSITION}|as|is|['’]?s)\W*)*$", re.IGNORECASE)
 
 
@@ -115,7 +137,8 @@ def tidied(spans: Sequence[Span], text: str, code: str = ENGLISH) -> list[Span]:
     """English only, elsewhere these words are others: there a form of address alone ("senhora") is nothing."""
     if code != ENGLISH:
         return without_titles(spans, text, code)
-    kept = (_tidy(span, text) for span in joined(spans, text))
+    whole = joined(spans, text)
+    kept = (_tidy(part, text) for span in whole for part in _parts(span, text))
     return [span for span in kept if span is not None]
 
 
@@ -126,7 +149,7 @@ def without_titles(spans: Iterable[Span], text: str, code: str) -> list[Span]:
     kept: list[Span] = []
     for span in spans:
         begin, end = span.begin, span.end
-        if span.type in _NAMES:
+        if span.type in NAMES:
             front = _titles(code).match(text, begin, end)
             begin = front.end() if front else begin
             back = _title_behind(code).search(text[begin:end])
@@ -176,7 +199,7 @@ def joined(spans: Sequence[Span], text: str) -> list[Span]:
 
 def _one_name(last: Span, span: Span, text: str) -> bool:
     between, sign = text[last.end : span.begin], text[last.end - 1]
-    names = span.type in _NAMES and last.type in _NAMES
+    names = span.type in NAMES and last.type in NAMES
     return names and between in ("", "'", "’", "-") and (sign.isalnum() or sign in "'’-")
 
 
@@ -185,28 +208,32 @@ def _article_of(last: Span, span: Span, text: str) -> bool:
     return beside and _ARTICLE.match(text, last.begin, last.end) is not None
 
 
-def _is_nothing(span: Span, text: str) -> bool:
-    inside = text[span.begin : span.end]
-    if span.type in (*_NAMES, "DATE", "TIME") and _SMALL.match(inside):
-        return True
-    if span.type == "LOC" and (_UNIT.match(inside) or _SHORT_UNIT.search(text, max(0, span.begin - 10), span.end)):
-        return True
-    if span.type == "DATE" and _CAR.search(text, max(0, span.begin - 20), span.end):
-        return True
-    return _EMPTY.match(inside) is not None
+def _parts(span: Span, text: str) -> Iterator[Span]:
+    """Two of "ngozi uh adeyemi", of "tom's brother bjorn" and of "three nights starting the eleventh"."""
+    begin = span.begin
+    for match in _SEAM[span.type].finditer(text, span.begin, span.end) if span.type in _SEAM else ():
+        if begin < match.start():
+            yield Span(begin, match.start(), span.type, span.score, span.detector)
+        begin = match.end()
+    if begin < span.end:
+        yield Span(begin, span.end, span.type, span.score, span.detector) if begin > span.begin else span
 
 
 def _tidy(span: Span, text: str) -> Span | None:
     inside = text[span.begin : span.end]
-    if _is_nothing(span, text):
+    if is_ordinary(span, text) or _EMPTY.match(inside):
         return None
     front = _FRONT.match(inside)
     begin = span.begin + (front.end() if front else 0)
-    if span.type in _NAMES and (bridge := _NAME_FRONT.match(text, begin, span.end)):
+    if span.type == "PER" and (title := _TITLE.match(text, begin, span.end)):
+        begin = title.end()
+    if span.type in NAMES and (bridge := _NAME_FRONT.match(text, begin, span.end)):
         begin = bridge.end()
-    if span.type == "TIME" and (relation := _BEFORE_TIME.match(text, begin, span.end)):
+    if span.type in _BEFORE and (relation := _BEFORE[span.type].match(text, begin, span.end)):
         begin = relation.end()
     end = span.begin + len(_BACK.sub("", inside))
+    if span.type in _BEHIND:
+        end = span.begin + len(_BEHIND[span.type].sub("", text[span.begin : end]))
     if span.type == "PER":
         owner = _OWNED.match(text, begin, end)
         end = owner.end(1) if owner else end - 2 * bool(_POSSESSIVE.search(text[begin:end]))

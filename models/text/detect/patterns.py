@@ -29,8 +29,13 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 
 # Each pattern starts where no earlier start could have begun: long runs of one character stay linear.
-EMAIL = _compile(r"(?<![\w.+%'-])[\w.+%'-]+(?:\s?@\s?[\w-]+(?:\.[\w-]+)+|@\s?[\w-]+)")
-HANDLE = _compile(r"(?<![\w.+%'-])@\s?\w{2,}")  # what stands before a lone @ is no part of it: "thanks @ anna_b"
+EMAIL = _compile(
+    r"(?<![\w.+%'-])(?!(?:at|on|is|to|by|me|from|via|follow)\s+@)[\w.+%'-]+"
+    rf"(?:(?:@\s?|\s@\s)[\w-]+(?:\.[\w-]+)+|\s@[\w-]+(?:\.[\w-]+)*\.(?:{TLD})\b|@\s?[\w-]+)"  # "tag @mika.runs" is a handle
+)
+HANDLE = _compile(
+    r"(?<![\w.+%'-])@\s?\w{2,}(?:\.\w+)*"
+)  # what stands before a lone @ is no part of it: "thanks @ anna_b"
 URL = _compile(
     rf"\b(?:https?://|www\.)[^\s<>\"]+|\bhttps?\s?:\s?/\s?/\s?[\w-]+(?:\s?[./]\s?[\w-]+){{0,9}}|(?<![\w@.-])(?:[a-z0-9-]+\.)+(?:{TLD})\b(?:[/:?#][^\s<>\"]*)?"
 )
@@ -62,6 +67,9 @@ TIMES = (
     _compile(r"(?<![\w:])(?:[01]?\d|2[0-4])[:.h][0-5]\d(?::[0-5]\d)?(?:\s?[ap]\.?\s?m\b\.?)?(?![\w:])"),
     _compile(r"(?<!\w)(?:[01]?\d|2[0-4])(?:\s[0-5]\d)?\s?(?:[ap]\.?\s?m\b\.?|o['’]?\s?clock\b|h(?:rs?)?\b)"),
 )
+AN_HOUR = _compile(
+    r"\b(?:(?:half|quarter|three[\s-]quarters)\s+(?:of\s+)?an\s+hour|an\s+hour(?:\s+and\s+(?:an?\s+(?:half|quarter)|\w+\s+minutes))?)\b"
+)
 AMOUNTS = (
     _compile(
         r"(?:[$£€¥₹]|\b(?:usd|gbp|eur|chf|rs\.?)\s?)\s?\d(?:[\d,.]*\d)?(?:\s?(?:k|m|bn|thousand|million|billion)\b)?"
@@ -69,6 +77,7 @@ AMOUNTS = (
     _compile(rf"(?<![\w,.])\d[\d,.]*\s?(?:k|m|thousand|million|billion)?\s?(?:[$£€¥₹]|{_CURRENCY}\b)"),
 )
 
+_FEAST_IN = _compile(r"\b(?:day|eve|happy|easter|friday|holidays?|tm\w+|tomoz|2\w+)\b")
 _MIN_FIGURES = 5
 _FOUR_FIGURES = re.compile(r"(?<![\w.,:/-])(?!(?:19|20)\d\d)\d{4}(?![\w:/-]|[.,]\d)")  # a year is a date instead
 
@@ -97,6 +106,10 @@ def find_written(text: str, regions: tuple[str, ...], code: str = "en") -> Itera
         yield from _all(HANDLE, text, "CODE")
     if "." in text or "://" in text:
         yield from _all(URL, text, "URL")
+    if code == "en" and _FEAST_IN.search(text):
+        yield from _all(FEASTS, text, "DATE")
+    if code == "en" and "hour" in text.lower():
+        yield from _all(AN_HOUR, text, "TIME")
     if not any(map(str.isdigit, text)):
         return
     for patterns, type_ in calendar_patterns(code):
@@ -130,6 +143,20 @@ def _numbers(text: str, regions: tuple[str, ...], identifiers: tuple[str, ...]) 
             yield match.start(), match.end(), number_type(plus + figures, regions, "", identifiers)
 
 
+# Days that are said in words of their own, and what typists make of them.
+FEASTS = re.compile(
+    r"\b(?:(?:mother|father|valentine|new\s+year|st\.?\s+patrick|all\s+saint)s?['’]?s?\s+(?:day|eve)|(?:boxing|christmas|thanksgiving|labou?r"
+    r"|memorial|independence|canada|australia|anzac)\s+(?:day|eve)|christmas\s+eve|good\s+friday|easter\s+(?:sunday|monday)|bank\s+holidays?"
+    r"(?:\s+monday)?|(?<=\bhappy\s)(?:christmas|easter|thanksgiving|halloween|diwali|hanukkah|eid)|(?:tmrw|tmrrw|tmw|2moro|2morrow|tomoz|2nite|2day))\b",
+    re.IGNORECASE,
+)
+ON_A_SITE = re.compile(
+    r"\bon\s+(?:instagram|insta|twitter|tiktok|snapchat|facebook|discord|twitch|youtube)\s+(?:i['’]?m|as|it['’]?s|under)\s+"
+    r"(@?[\w.-]+(?:\s[\w-]+){0,3}?)(?=\s*(?:$|[,;!?]|and\b))",
+    re.IGNORECASE,
+)
+
+
 # Addresses read out loud: "john dot smith at example dot com", "anna punkt weiß ät example punkt de".
 _MAILER = r"(?:gmail|hotmail|yahoo|outlook|icloud|protonmail|rediffmail|rediff|aol|msn)"
 SPOKEN_HANDLE = re.compile(
@@ -143,6 +170,7 @@ NAMED_HANDLE = re.compile(
     r"\w[\w.-]*(?:\s\w[\w-]*){0,2})(?=\s*(?:$|[,.;!?]|and\b))",
     re.IGNORECASE,
 )
+_SITES = frozenset(("instagram", "insta", "twitter", "tiktok", "snapchat", "facebook", "discord", "twitch", "youtube"))
 _MAX_LOCAL_WORDS = 12
 _CALLED = frozenset(("alexa", "siri", "google", "cortana", "olly"))  # an assistant by its name begins no address
 
@@ -163,7 +191,7 @@ def addresses_of(code: str) -> Addresses:
     """Patterns of e-mail addresses and web sites as they are said in a language: "anna at example dot com"."""
     own = language(code)
     dots, tld = rf"(?:{own.dot})", rf"(?:{TLD}|c\s?o|u\s?k|c\so\sm)\b"
-    label = rf"(?!(?:{own.at})\b|[ap]\s?\.\s?m\b)[\w-]+"  # "at one p. m. in leeds" is no address
+    label = rf"(?!(?:{own.at})\b|[ap]\s?\.\s?m\b)[\w'’-]+"  # "at one p. m. in leeds" is no address
     dot = rf"(?:\s{dots}\s|\s?\.\s?)"
     host = rf"(?:\w(?:\s\w){{2,15}}|{label}(?:\s{label}){{0,2}})(?:{dot}{label}){{0,5}}?{dot}{tld}(?:{dot}{tld})?"
     email = (
@@ -195,6 +223,8 @@ def find_addresses(text: str, words: Words, code: str = "en") -> Iterator[tuple[
             yield match.start(), match.end(), "CODE"
     if code == "en" and not _NAMES_A_HANDLE.isdisjoint(words.lowered):
         yield from ((*match.span(1), "CODE") for match in NAMED_HANDLE.finditer(text))
+    if code == "en" and not _SITES.isdisjoint(words.lowered):
+        yield from ((*match.span(1), "CODE") for match in ON_A_SITE.finditer(text))
     known = addresses_of(code)
     dotted = not known.dots.isdisjoint(words.lowered)
     if not dotted and "." not in text and known.ats.isdisjoint(words.lowered) and "mail" not in text.lower():

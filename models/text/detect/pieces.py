@@ -127,7 +127,7 @@ def _pieced(encoding, text: str) -> Pieced:
 
 class Network(ABC):
     """`biases`: the bias on the outside label that was tuned, by language where there are several; `type_bias`: what is added to
-    the scores of a type, tuned as well."""
+    the scores of a type, tuned as well. `seeds`: how far the surest word of a span must be above the outside label, by type."""
 
     def __init__(self, folder: Path, kept: dict[str, Any]):
         import onnxruntime
@@ -136,6 +136,7 @@ class Network(ABC):
         self._bias: float = kept["outside_bias"]
         self._biases: dict[str, float] = kept.get("biases", {})
         by_type = kept.get("type_bias", {})
+        self.seeds: dict[str, float] = kept.get("seeds", {})
         self.offsets = np.array([by_type.get(name.partition("-")[2], 0.0) for name in self.names])
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1

@@ -18,7 +18,8 @@ from sottovoce.models.text.detect import CONTEXT, ENGLISH, ByLanguage
 from sottovoce.models.text.detect.cues import find_cued
 from sottovoce.models.text.detect.overlap import resolve, without_loose
 from sottovoce.models.text.detect.patterns import find_addresses, find_written
-from sottovoce.models.text.detect.spoken_patterns import find_spoken, find_will
+from sottovoce.models.text.detect.spoken_patterns import find_spoken
+from sottovoce.models.text.detect.word_names import find_word_names
 from sottovoce.models.text.languages import TABLE, language
 from sottovoce.models.text.words import read_words
 
@@ -55,7 +56,7 @@ class Rules(ByLanguage):
         words = read_words(text, code)
         found = [*find_written(text, regions, code), *find_spoken(words, regions, code)]
         found += find_addresses(text, words, code)
-        found += find_will(text, words) if code == ENGLISH else find_cued(text, words, code)
+        found += find_word_names(text, words) if code == ENGLISH else find_cued(text, words, code)
         spans = (Span(begin, end, type_, 1.0, "rules") for begin, end, type_ in found if type_ in self._wanted)
         return resolve(without_loose(spans, text, code), text)
 

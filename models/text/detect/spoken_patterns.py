@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from sottovoce.models.text.detect.checks import is_identifier, number_type
+from sottovoce.models.text.detect.word_names import is_somebody
 from sottovoce.models.text.languages import language
 from sottovoce.models.text.words import Words, digits_of
 
@@ -25,11 +26,15 @@ DATE = re.compile(
     rf"w?T?(?:{_ORDINAL}|[12])f?V?[mj]{_YEAR}?"  # the twenty third of march nineteen eighty
     rf"|w?mT?(?:{_ORDINAL}|yd?|[det12]){_YEAR}?"  # june the fifth
     rf"|w?jT?(?:{_ORDINAL}|yd?|t|[12]){_YEAR}?"
+    rf"|T?[rqV]d?[wW][fE]T?(?:[mj]|VW|W)"  # the second sunday of june, the first two weeks of september
     rf"|[mj]{_YEAR}|T?W[pb]R|V[mjWZ]|m|V?wZ?|RZ?|(?<=G)T?{_ORDINAL}|Tq|(?<=E){_YEAR}|4"
 )
 # How long, how long ago, how old: "seven nights", "three weeks ago", "a fortnight", "forty two years old", "aged nine".
 _COUNT = r"(?:d?h&?)?(?:yd?|[det1-35])"
-DURATION = re.compile(rf"{_COUNT}(?:&a?F)?(?:[WZMU]A?|EA)|a[WU]A|(?<=B)[f=]?{_COUNT}")
+DURATION = re.compile(
+    rf"(?:V(?={_COUNT}[WZMU]))?{_COUNT}(?:&a?F)?(?:[WZMU]A?|EA)|a[WU]A|(?<=B)[f=]?{_COUNT}"
+    rf"|(?:(?<=S)|(?<=[S7]=)){_COUNT}(?:&a?F)?(?=$|&)"  # "she's eleven", "he is nine and a half"
+)
 TIME = re.compile(
     rf"(?:[QF]|yd?|[det123])M?p{_HOUR}{_AMPM}?|Qb{_HOUR}{_AMPM}?"  # quarter past six, ten past five p m
     rf"|(?<=g)(?:yd?|[det123])M?b{_HOUR}{_AMPM}?|(?:yd?|[det123])M?b{_HOUR}{_AMPM}"  # bare "ten to five" may be a range
@@ -39,7 +44,7 @@ TIME = re.compile(
     rf"|(?<=[gb])(?:{_HOUR}{_MINUTE}|[ty]{_MINUTE})"
     rf"|(?<=[gp]){_HOUR}(?=$|[gbpGRwoV&])|(?<=b)1(?=$|[gbpGRwoV&])"
 )
-AMOUNT = re.compile(r"(?:a(?=[hk])|[zdetyhk1-5])[zdetyhk&1-5]{0,12}\$(?:&?(?:yd?|[zdet123])\$?)?")
+AMOUNT = re.compile(r"[ad]?6|(?:a(?=[hk])|[zdetyhk1-5])[zdetyhk&1-5]{0,12}\$(?:&?(?:yd?|[zdet123])\$?)?")
 # A unit of dictation is a number word or "double four"; fillers may stand between two units.
 FIGURES = re.compile(r"\+?(?:u[zd1]|[zdety1-5])(?:,*(?:u[zd1]|[zdety1-5]))*")
 # The same with letters, which may be explained: "s as in sierra", "b for bravo".
@@ -51,12 +56,13 @@ CUE = re.compile(r"([CPKLI])[^CPKLI]{0,3}$")
 _CURRENCIES = frozenset(["usd", "gbp", "eur", "cad", "aud", "nzd", "inr", "jpy", "cny", "chf"])
 _STATION = re.compile(
     r"(?:bbc|cnn|nbc|cbs|npr|pbs|mtv|espn|ard|zdf|ntv|rtl|rds|rai|rtp|rtve|tve|rmf|tvn|tvp|ltv|lsm|nos|npo)?(?:fm)?"
-    r"|nba|nfl|nhl|mlb|uefa|fifa|dfb|rnb|imdb"
+    r"|nba|nfl|nhl|mlb|uefa|fifa|dfb|rnb|imdb|nhs|atm|sms|gps|usb|ssn|dob|tv|dvd|vip|faq|cv|diy|hr|it|pc"
 )
 _FEW_FIGURES = 5  # of a station's place on the dial; more are a number of somebody
 _NUMBERS = frozenset("zdety12345")
-_LASTING = frozenset("WZMUAB")
+_LASTING = frozenset("WZMUABS7")
 _TEMPORAL = frozenset("mjwRVNOXYQFgGEpb4q")
+_HEADS = frozenset(("people", "persons", "guests", "adults", "children", "kids", "tickets", "seats", "rooms", "diners"))
 _HOURS = frozenset("NrFZU")
 # In other languages: an hour of 24, and "du matin", "de la tarde", "in de ochtend", "po południu", "p. m.".
 _ANY_HOUR, _PART_OF_DAY = r"(?:y&?d|y|[zdet123])", r"(?:(?:[fEgpl]?T?)[ZR]|X)"
@@ -84,12 +90,12 @@ def find_spoken(words: Words, regions: tuple[str, ...], code: str = "en") -> Ite
     if kinds & _TEMPORAL or (code != "en" and (numbers or kinds & _HOURS)):
         date, time = calendar_of(code)
         for begin, end, type_ in _all(date, words, "DATE"):
-            yield begin, end, "PER" if code == "en" and _somebody(words, begin, end) else type_
+            yield begin, end, "PER" if code == "en" and is_somebody(words, begin, end) else type_
         if numbers or kinds & _HOURS:
-            yield from _all(time, words, "TIME")
+            yield from (found for found in _all(time, words, "TIME") if not _counts_heads(words, found[1]))
     if kinds & _LASTING and (numbers or "A" in kinds):
         yield from _counted(DURATION, words, "DATE", code)
-    if "$" in kinds:
+    if "$" in kinds or "6" in kinds:
         yield from _counted(AMOUNT, words, "AMOUNT", code)
     if numbers:
         yield from _figures(words, regions, code)
@@ -104,6 +110,12 @@ def _all(pattern: re.Pattern[str], words: Words, type_: str) -> Iterator[tuple[i
         yield words.begins[match.start()], words.ends[match.end() - 1], type_
 
 
+def _counts_heads(words: Words, end: int) -> bool:
+    """ "from 7 to 9 people" is no time."""
+    after = bisect_right(words.begins, end)
+    return after < len(words.lowered) and words.lowered[after] in _HEADS
+
+
 def _counted(pattern: re.Pattern[str], words: Words, type_: str, code: str) -> Iterator[tuple[int, int, str]]:
     """Without what is one of its kind where "one" is the article, too: "un día" is a day, "un dólar" a dollar, as in English."""
     for begin, end, kind in _all(pattern, words, type_):
@@ -111,47 +123,6 @@ def _counted(pattern: re.Pattern[str], words: Words, type_: str, code: str) -> I
         one = last == first + 1 and words.classes[last] in "W$" and language(code).values.get(words.lowered[first]) == 1
         if not one:
             yield begin, end, kind
-
-
-# "call april", "my sister june", "is april free", "april will call", "my name is april": a month is nobody's sister, and says
-# nothing. So with "will said", "tell will to come".
-_NAMES_OF_MONTHS = frozenset(("april", "june", "august"))
-_TOLD = r"call|ring|phone|text|tell|ask|remind|email|message|invite|thank"
-_KIN = r"sister|brother|mother|father|wife|husband|daughter|son|friend|colleague|aunt|uncle|cousin|niece|nephew|boss|neighbou?r"
-_BEFORE_SOMEBODY = re.compile(rf"{_TOLD}|{_KIN}|named|called|dear|hi|hello|hey|mr|mrs|ms|miss").fullmatch
-_AFTER_SOMEBODY = re.compile(
-    r"said|says|told|tells|called|calls|asked|asks|wants|wanted|wrote|writes|texted|emailed|replied|lives|works|thinks|knows|likes"
-    r"|loves|needs"
-).fullmatch
-_AFTER_WILL_SOMEBODY = re.compile(
-    r"answer|arrive|attend|book|bring|call|come|cook|drive|email|handle|help|join|know|lead|meet|pay|phone|pick|reply|send|speak|stay"
-    r"|take|talk|tell|text|visit|wait|write"
-).fullmatch
-_AFTER_IS_SOMEBODY = re.compile(r"free|here|home|busy|available|coming|calling|joining|awake|alone").fullmatch
-WILL = re.compile(
-    r"(?<!\bthe )(?<!\b(?:my|no|of) )(?<!\bhis )(?<!\bher )\b(will)\s+(?:said|says|told|called|asked|wants|wrote|lives|works)\b"
-    rf"|\b(?:{_TOLD})\s+(will)(?=$|[^\w\s]|\s+(?:to|that|about|if|i|i'm|and|on|at)\b)",
-    re.IGNORECASE,
-)
-
-
-def _somebody(words: Words, begin: int, end: int) -> bool:
-    at = bisect_right(words.begins, begin) - 1
-    if words.lowered[at] not in _NAMES_OF_MONTHS or words.ends[at] != end:
-        return False
-    first, before, after, last = (
-        words.lowered[place] if 0 <= place < len(words.lowered) else "" for place in (at - 2, at - 1, at + 1, at + 2)
-    )
-    asked = before == "is" and (_AFTER_IS_SOMEBODY(after) or first == "name")
-    does = (after == "will" and _AFTER_WILL_SOMEBODY(last)) or (before == "will" and _AFTER_WILL_SOMEBODY(after))
-    return bool(asked or does or _BEFORE_SOMEBODY(before) or _AFTER_SOMEBODY(after))
-
-
-def find_will(text: str, words: Words) -> Iterator[tuple[int, int, str]]:
-    """The one name that is nearly always another word: only where nothing else can be meant."""
-    if "will" in words.lowered:
-        for match in WILL.finditer(text):
-            yield *match.span(match.lastindex or 0), "PER"
 
 
 def _cue(words: Words, at: int) -> str:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +23,12 @@ from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Span
 from sottovoce.models.settings import require
 from sottovoce.models.text.detect import CONTEXT, ENGLISH, ByLanguage
-from sottovoce.models.text.detect.builder.lists import words as listed_words
+from sottovoce.models.text.detect.expected import raised
 from sottovoce.models.text.detect.grams import GramNetwork
 from sottovoce.models.text.detect.overlap import resolve, tidied
 from sottovoce.models.text.detect.pieces import MEASURED, NETWORK, SETTINGS, Network, PieceNetwork, Scored
+from sottovoce.models.text.detect.sureness import sure_enough
+from sottovoce.models.text.detect.word_names import names_and_words
 
 SHIPPED = Path(__file__).with_name("weights")
 SHIPPED_LANGUAGES = SHIPPED / "languages"
@@ -78,8 +79,12 @@ class Tagger(ByLanguage):
         network = self.network(code)
         scores = scores + network.offsets
         if code == ENGLISH:
-            scores = said_twice(text, words, scores, network.names.index(OUTSIDE))
-        return tidied(spans_of(text, words, scores, network.names, bias, "tagger", types), text, code)
+            outside = network.names.index(OUTSIDE)
+            scores = raised(text, words, said_twice(text, words, scores, outside), outside)
+        spans = spans_of(text, words, scores, network.names, bias, "tagger", types)
+        if network.seeds:
+            spans = sure_enough(spans, text, words, scores, network.names.index(OUTSIDE), bias, network.seeds)
+        return tidied(spans, text, code)
 
     def ledger(self) -> LedgerEntry:
         measured = read_measured(self._folder, "tagger")
@@ -154,7 +159,7 @@ def said_twice(text: str, words: Sequence[tuple[int, int]], scores: np.ndarray, 
     places: dict[str, list[int]] = {}
     for at, (begin, end) in enumerate(words):
         places.setdefault(text[begin:end].lower(), []).append(at)
-    twice = [own for word, own in places.items() if len(own) > 1 and word in _names_and_words()]
+    twice = [own for word, own in places.items() if len(own) > 1 and word in names_and_words()]
     if not twice:
         return scores
     scores = scores.copy()
@@ -164,11 +169,6 @@ def said_twice(text: str, words: Sequence[tuple[int, int]], scores: np.ndarray, 
         for at in own:
             scores[at, outside] -= _TWICE * (named[at] - least > _FAR_MORE)
     return scores
-
-
-@cache
-def _names_and_words() -> frozenset[str]:
-    return frozenset(listed_words("word_name") + listed_words("word_place"))
 
 
 def probabilities(scores: np.ndarray, outside: int, bias: float) -> np.ndarray:

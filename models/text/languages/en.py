@@ -39,7 +39,10 @@ LANGUAGE = Language(
         "M": "minutes minute",
         "U": "hour hours hr hrs mins secs seconds decade decades",
         "A": "ago old later hence",
-        "B": "aged age turning",
+        "B": "aged age turning turned",
+        "S": "he she he's she's he’s she’s",
+        "7": "brother sister son daughter mother father mum mom dad wife husband baby grandson "
+        "granddaughter nephew niece boy girl twin",
         "b": "to til till before",
         "p": "past after",
         "g": "at by around about until from between",
@@ -63,13 +66,15 @@ LANGUAGE = Language(
         "L": "spell spelled spelt spelling letters",
         "$": "dollar dollars pound pounds euro euros cent cents pence penny bucks quid yen rupee rupees franc francs usd "
         "gbp eur",
+        "6": "tenner tenners fiver fivers",
     },
     values={},  # text_to_num counts them
     at="at",
     dot="dot|point|period",
     joins="dot|point|period|underscore|dash|hyphen|minus|plus",
     slash="slash|forward\\sslash",
-    not_local="""email mail e id address adress is it's its it that's to me my at on the a an and or please send write
+    not_local="""email mail email's mail's
+e id address adress is it's its it that's to me my at on the a an and or please send write
 contact reach
 message forward copy cc use with from for of so yes no okay ok i am was be about can could you as in into under by
 log login sign register registered subscribe called named user username account""",

@@ -16,7 +16,7 @@ from sottovoce.models.text.detect import ENGLISH
 from sottovoce.models.text.languages import language
 from sottovoce.models.text.replace.address import is_address
 from sottovoce.models.text.replace.public_lists import class_of, guessed_gender
-from sottovoce.models.text.replace.shape import Reading, choices_for, pieces_of
+from sottovoce.models.text.replace.shape import UNIFORM, Reading, choices_for, pieces_of
 from sottovoce.models.text.replace.surface import canonical, without_possessive, words_in
 from sottovoce.models.text.words import all_words
 
@@ -149,4 +149,4 @@ def uniform_lists() -> frozenset[tuple[str, ...]]:
     """Every uniform list that a word of a date or time may get."""
     found = {choices_for(word, kind, "calendar", grouped) for word, kind in all_words() for grouped in (True, False)}
     compound = next(pieces_of("twenty first", reading="calendar")).choices
-    return frozenset(choices for choices in (*found, compound) if choices)
+    return frozenset(choices for choices in (*found, compound, *UNIFORM) if choices)

@@ -8,6 +8,7 @@ licences are in NOTICE; `tools/build_lists.py` makes the files.
 from __future__ import annotations
 
 import functools
+import unicodedata
 from collections.abc import Mapping
 from importlib import resources
 
@@ -46,12 +47,38 @@ def places() -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def guessed_gender(name: str) -> str:
-    """Of a given name that no list has: the gender of most listed names that end alike, by their last three letters or fewer."""
+    """Of a given name that the English list lacks: what it has in the list of another language, or as "jose" for "josé" and as
+    "jean" for "jean-luc"; else the gender of most listed names that end alike, by their last three letters or fewer."""
+    for form in (name, name.partition("-")[0]):
+        known = _elsewhere().get(plain(form)) or class_of()["given_names"].get(plain(form))
+        if known:
+            return known
     for length in (3, 2, 1):
         women, men = _endings(length).get(name[-length:], (0.0, 0.0))
         if women + men:
             return "given_names/f" if women > men else "given_names/m"
     return "given_names"
+
+
+def plain(name: str) -> str:
+    """Without accents: "jose" for "josé"."""
+    return "".join(sign for sign in unicodedata.normalize("NFD", name) if not unicodedata.combining(sign))
+
+
+@functools.cache
+def _elsewhere() -> dict[str, str]:
+    """Given names of the other languages, without accents, each with the key of its gender's list; those of both have none."""
+    genders: dict[str, set[str]] = {}
+    for folder in resources.files("sottovoce.models.text.replace").joinpath("lists").iterdir():
+        if folder.is_dir():
+            for line in folder.joinpath("given_names.tsv").read_text(encoding="utf-8").splitlines():
+                name, _, gender = line.split("\t")
+                genders.setdefault(plain(name), set()).add(gender)
+    return {
+        name: f"given_names/{next(iter(found))}"
+        for name, found in genders.items()
+        if len(found) == 1 and found <= {"f", "m"}
+    }
 
 
 @functools.cache

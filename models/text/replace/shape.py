@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 import string
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from sottovoce.models.text.replace.distribution import Draws, ListDistribution
 from sottovoce.models.text.replace.surface import render, style_of
-from sottovoce.models.text.words import MONTHS_SHORT, digit_words, read_words, words_of_class
+from sottovoce.models.text.words import MONTHS_SHORT, Words, digit_words, read_words, words_of_class
 
 # How number words are to be read: figure by figure, as days and hours, or as a sum of money.
 Reading = Literal["dictated", "calendar", "amount"]
@@ -35,6 +36,21 @@ _LINKS = frozenset("fT&GEgbpos,+=MOQFVWUABhkuCPKL$")
 # How long: "a week" for "a month"; after a number the unit stays ("three nights") and the number changes.
 _LASTING = frozenset("WZMU")
 _COUNTED = frozenset("detyhk12345")
+# Neither tells when, and what it belongs to changes: "two hours from now", "every other tuesday".
+_STAYING = frozenset(("now", "every", "other", "each", "from", "early", "late", "mid"))
+_HOLIDAYS = ("christmas", "easter", "halloween", "thanksgiving", "ramadan", "diwali", "hanukkah")
+_DECADES = ("twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")
+_OF_A_MONTH = ("first", "second", "third", "fourth")  # "the second sunday of june"
+_OF_A_DAY = tuple(str(hour) for hour in range(13, 24))  # "17.30"
+_AN_HOUR = re.compile(
+    r"(?:half|quarter\s+of|three\s+quarters\s+of)\s+an\s+hour\b|an\s+hour\b(?:\s+and\s+a\s+(?:half|quarter)\b)?(?!\s+and\b)",
+    re.IGNORECASE,
+)
+_ABOUT_AN_HOUR = ("half an hour", "an hour", "an hour and a half", "an hour and a quarter", "three quarters of an hour")
+UNIFORM = (_ABOUT_AN_HOUR, _OF_A_MONTH, _OF_A_DAY, _HOLIDAYS, _DECADES)
+_MINUTES_BEHIND = re.compile(r"[:.h][0-5]\d(?![./-]?\d)", re.IGNORECASE)
+_EXPLAINED = re.compile(r"[lai](?:o|sE?).")  # "m for mother", "s as in sierra"
+_PART_OF = re.compile(r"r(?:[wW]|[de1][wW])")  # "the second sunday", "the first two weeks"
 _PERIODS = ("day", "week", "month", "year")
 _HOURS = ("hour", "hour and a half", "hour and a quarter")
 # Drawn in place of any condition or complaint (`detect: health`).
@@ -59,6 +75,8 @@ def choices_for(word: str, kind: str, reading: Reading, grouped: bool = True) ->
         return MONTHS_SHORT if word in MONTHS_SHORT else _MONTHS_LONG
     if kind == "w":
         return tuple(f"{day}s" for day in _DAYS) if word.endswith("s") else _DAYS
+    if kind in "ai" and reading != "dictated":  # "a week and a half", "a tenner"
+        return ()
     if kind in "lai":
         return _LETTERS
     if kind in "XY":
@@ -67,6 +85,13 @@ def choices_for(word: str, kind: str, reading: Reading, grouped: bool = True) ->
         return _ORDINAL_FIGURES
     if kind == "Z":
         return tuple(part for part in words_of_class("Z") if part.endswith("s") == word.endswith("s"))
+    if word in _STAYING and reading == "calendar":
+        return ()
+    for alike in (_HOLIDAYS, _DECADES):
+        if word in alike:
+            return alike
+    if kind == "6":
+        return tuple(note for note in words_of_class("6") if note.endswith("s") == word.endswith("s"))
     if kind in "detynrRN":
         return words_of_class(kind)
     return _numbers_like(word, kind, grouped) if reading == "calendar" else None
@@ -86,7 +111,7 @@ def _periods_like(word: str, before: str) -> tuple[str, ...]:
     if before in "ax" and (word in _PERIODS or word == "fortnight"):
         return _PERIODS
     if word == "hour":
-        return _HOURS
+        return () if before == "x" else _HOURS  # "an hour and twenty minutes"
     kind = next(kind for kind in _LASTING if word in words_of_class(kind))
     return choices_for(word, kind, "calendar") or ()
 
@@ -103,27 +128,56 @@ class Choice:
 def pieces_of(text: str, reading: Reading) -> Iterator[Choice]:
     """The words of a stretch; "twenty third" is one piece, and the century before a year stays ("nineteen" eighty)."""
     words = read_words(text)
-    counted = not _COUNTED.isdisjoint(words.classes)
     at = 0
     while at < len(words.classes):
-        begin, end, two = words.begins[at], words.ends[at], words.classes[at : at + 2]
-        if reading == "calendar" and two == "yr":
-            end = words.ends[at + 1]
-            choices: tuple[str, ...] | None = _COMPOUND_ORDINALS
-            at += 1
-        elif reading == "calendar" and (
-            two in _CENTURY_AND_YEAR or (words.lowered[at] in ("a", "an") and two[1:] in _LASTING)
-        ):
-            choices = ()
-        elif reading == "calendar" and words.classes[at] in _LASTING and (at > 0 or counted):
-            choices = () if counted else _periods_like(words.lowered[at], words.classes[at - 1])
-        else:
+        read = None
+        if reading == "calendar":
+            read = _dated(text, words, at)
+        elif reading == "dictated":
+            read = _explained(text, words, at)
+        if read is None:
+            begin, end = words.begins[at], words.ends[at]
             grouped = _BESIDE_FIGURES.search(text, max(0, begin - 2), end + 2) is not None
             choices = choices_for(words.lowered[at], words.classes[at], reading, grouped)
-            if choices and reading == "calendar" and two[1:] in _LASTING and words.lowered[at + 1].endswith("s"):
+            many = words.classes[at + 1 : at + 2] in _LASTING and words.lowered[at + 1].endswith("s")
+            if choices and many and reading == "calendar":
                 choices = tuple(choice for choice in choices if choice not in ("one", "1"))  # "one nights"
-        yield Choice(begin, end, choices)
-        at += 1
+            read = at, choices
+        last, choices = read
+        yield Choice(words.begins[at], words.ends[last], choices)
+        at = last + 1
+
+
+Read = tuple[int, tuple[str, ...] | None]  # the last word of a piece, and what may stand there
+
+
+def _dated(text: str, words: Words, at: int) -> Read | None:
+    """A word of a date or time, or several that are one, where those beside it tell; None where the word alone does."""
+    begin, end, two = words.begins[at], words.ends[at], words.classes[at : at + 2]
+    if hours := _AN_HOUR.match(text, begin):
+        return bisect_left(words.begins, hours.end()) - 1, _ABOUT_AN_HOUR
+    if two == "yr":
+        return at + 1, _COMPOUND_ORDINALS
+    if two in _CENTURY_AND_YEAR or (words.lowered[at] in ("a", "an") and two[1:] in _LASTING):
+        return at, ()
+    counted = not _COUNTED.isdisjoint(words.classes)
+    if two[0] in _LASTING and (at > 0 or counted):
+        return at, () if counted else _periods_like(words.lowered[at], words.classes[at - 1])
+    if _PART_OF.match(words.classes, at):
+        return at, () if two[1] in _COUNTED else _OF_A_MONTH
+    if two[0] == "2" and _MINUTES_BEHIND.match(text, end):
+        return at, _OF_A_DAY
+    return None
+
+
+def _explained(text: str, words: Words, at: int) -> Read | None:
+    """A letter with the word that explains it: "m for mother" becomes "b for bravo"."""
+    found = _EXPLAINED.match(words.classes, at)
+    if found is None:
+        return None
+    last = found.end() - 1
+    link = text[words.ends[at] : words.begins[last]]
+    return last, tuple(f"{known[0]}{link}{known}" for known in words_of_class("n"))
 
 
 def same_shape(text: str, draws: Draws, reading: Reading) -> str | None:

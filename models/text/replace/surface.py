@@ -78,6 +78,24 @@ def article_edits(text: str, begin: int, value: str, others: Iterable[Edit]) -> 
     yield Edit(found.start(1), found.end(1), new)
 
 
+_NOTHING_OWNED = re.compile(
+    r"\s*(?:$|[.,;!?]|(?:and|or|on|in|at|to|for|from|by|with|is|are|was|were|please)\b)", re.IGNORECASE
+)
+_BEFORE_NAME = re.compile(r"\bthe\s+$", re.IGNORECASE)
+
+
+def bare_name_edits(text: str, begin: int, end: int, others: Iterable[Edit]) -> Iterator[Edit]:
+    """Takes "the" away from before a person's name: "a song by the beatles" has an article that no other name has. Not where
+    something may follow to which it belongs: "the smith residence"."""
+    found = _BEFORE_NAME.search(text, max(0, begin - 6), begin)
+    if (
+        found is not None
+        and _NOTHING_OWNED.match(text, end)
+        and not any(edit.begin < found.end() and found.start() < edit.end for edit in others)
+    ):
+        yield Edit(found.start(), found.end(), "")
+
+
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 
 

@@ -36,7 +36,7 @@ from sottovoce.models.text.replace.mechanism import Response, respond_with, resp
 from sottovoce.models.text.replace.options import SurrogateOptions
 from sottovoce.models.text.replace.public_lists import Weights, places, public_lists
 from sottovoce.models.text.replace.shape import CONDITIONS, email_like, same_shape, scramble, url_like
-from sottovoce.models.text.replace.surface import article_edits, render, render_like, style_of
+from sottovoce.models.text.replace.surface import article_edits, bare_name_edits, render, render_like, style_of
 
 Name = tuple[str | int, ...]
 
@@ -105,7 +105,9 @@ class Surrogate(SurrogateOptions):
             if new != old:
                 edits.append(Edit(unit.begin, unit.end, new))
             # Also where a value is kept: an article that does not fit would tell that it is.
-            edits += article_edits(utterance.text, unit.begin, new, edits) if unit.code == ENGLISH else ()
+            if unit.code == ENGLISH:
+                edits += article_edits(utterance.text, unit.begin, new, edits)
+                edits += bare_name_edits(utterance.text, unit.begin, unit.end, edits) if unit.type == "PER" else ()
         return sorted(edits, key=lambda edit: edit.begin)
 
     def costs(self, utterance: Utterance, secret: Secret) -> dict[str, float]:

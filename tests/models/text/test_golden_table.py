@@ -1,4 +1,4 @@
-"""Sixty sentences with known spans, and what every strategy makes of them: `golden_table/table.md` is for people to read.
+"""Seventy sentences with known spans, and what every strategy makes of them: `golden_table/table.md` is for people to read.
 
 `python tests/models/text/test_golden_table.py` writes it anew. The spans are marked by hand, so only replacement shows here.
 """

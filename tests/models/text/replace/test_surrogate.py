@@ -257,6 +257,20 @@ def test_composition_in_the_ledger_covers_every_list_even_at_the_same_epsilon():
         ("<DATE three weeks ago>", r"[a-z]+ weeks ago"),
         ("<DATE forty two years old>", r"[a-z]+ty [a-z]+ years old"),
         ("<DATE a week ago>", r"a (day|week|month|year) ago"),
+        ("<DATE the second sunday of june>", r"the (first|second|third|fourth) \w+day of [a-z]+"),
+        ("<DATE the first two weeks of may>", r"the first (?!one )[a-z]+ weeks of [a-z]+"),
+        ("in <DATE the nineties>", r"in the [a-z]+ties"),
+        ("<DATE next christmas>", r"(next|last|this|coming|following) [a-z]+"),
+        ("<DATE nine and a half>", r"[a-z]+ and a half"),
+        ("<DATE every other tuesday>", r"every other \w+day"),
+        ("<TIME two hours from now>", r"(?!one )[a-z]+ hours from now"),
+        ("in <TIME an hour and a half>", r"in (an|half an|three quarters of an) hour( and a (half|quarter))?"),
+        ("in <TIME an hour and twenty minutes>", r"in an hour and [a-z]+ minutes"),
+        ("at <TIME 17.30>", r"at ([01]\d|2[0-3])\.[0-5]\d"),
+        ("<AMOUNT a tenner>", r"a (tenner|fiver)"),
+        ("<CODE m for mother a for apple>", r"(\w) for \1\w+ (\w) for \2\w+"),
+        ("a song by the <PER beatles>", r"a song by (?!the )\S+"),
+        ("at the <PER smith> residence", r"at the \S+ residence"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("strategy", [WordSurrogate(), Full(), Consistent()])
@@ -289,7 +303,7 @@ def test_a_name_of_one_word_gets_a_name_and_no_word_of_one():
     assert not {"the", "of"} & {word for text in outputs(WordSurrogate(), "<ORG the ivy>", 60) for word in text.split()}
 
 
-@pytest.mark.parametrize(("name", "kind"), [("xiomarita", "f"), ("bjornulf", "m")])
+@pytest.mark.parametrize(("name", "kind"), [("xiomarita", "f"), ("bjornulf", "m"), ("josé", "m"), ("jean-luc", "m")])
 def test_a_name_outside_the_list_has_the_gender_of_names_that_end_alike(name, kind):
     assert set(outputs(Full(), f"<PER {name}>", 60)) <= set(public_lists()[f"given_names/{kind}"])
 
