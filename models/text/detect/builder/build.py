@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib import util
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,8 @@ class Tuning:
     costs; `over_masking`: what it may cost in the mean where the recall is there already. `miss_cost`: how many harmless words
     hit wrongly weigh as much as one that is missed; with it, each type has a bias of its own (`tune_types.py`) beside `bias`,
     chosen on the small sets of `dev_sets.txt` as well. `blends`: shares of the trained network in a mean with the one it began
-    from (`blend.py`); the one that is cheapest there is kept."""
+    from (`blend.py`); the one that is cheapest there is kept. `seeds`: how far the surest word of a span must be above
+    the outside label, by type (`sureness.py`), and `raised`, by how much the bias is then larger than in tuning."""
 
     recall: float = 0.97
     over_masking: float = 0.02
@@ -34,6 +35,8 @@ class Tuning:
     miss_cost: float = 0.0
     bias: float = 2.0
     blends: tuple[float, ...] = ()
+    seeds: dict[str, float] = field(default_factory=dict)
+    raised: float = 0.0
 
 
 def build(
@@ -105,7 +108,8 @@ def _transformer(material: TrainingMaterial, recipe: Recipe, out: Path, encoder:
     by_type: dict[str, float] = {}
     if tuning.miss_cost:
         bias, (by_type, _) = tuning.bias, _by_type(out, material, tuning)
-        write_settings(out, trained.names, options.longest, bias, by_type)
+        bias += tuning.raised
+        write_settings(out, trained.names, options.longest, bias, by_type, tuning.seeds)
         say(f"bias {bias:+.2f} and by type, a miss as dear as {tuning.miss_cost:g} false alarms: {by_type}")
     checkpoint.unlink(missing_ok=True)
     detector = Tagger(model=str(out))

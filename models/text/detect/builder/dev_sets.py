@@ -1,4 +1,4 @@
-"""Small dev sets that are written here (`dev_sets.txt`): rides, cinema, bookings, names that are words, commands, hard cases."""
+"""Small dev sets that are written here (`dev_sets.txt`): rides, cinema, bookings, words as names, commands and more."""
 
 from __future__ import annotations
 

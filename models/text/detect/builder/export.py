@@ -107,10 +107,18 @@ def write_gram_settings(out: Path, trained: GramTrained, rows: int, biases: dict
 
 
 def write_settings(
-    out: Path, names: Sequence[str], window: int, outside_bias: float, type_bias: Mapping[str, float] | None = None
+    out: Path,
+    names: Sequence[str],
+    window: int,
+    outside_bias: float,
+    type_bias: Mapping[str, float] | None = None,
+    seeds: Mapping[str, float] | None = None,
 ) -> None:
-    """Settings of a word-piece tagger. `window`: pieces it reads at once; `type_bias`: added to the scores of a type."""
+    """Settings of a word-piece tagger. `window`: pieces it reads at once; `type_bias`: added to the scores of a type; `seeds`:
+    what the surest word of a span must reach."""
     values = {"labels": list(names), "window": window, "outside_bias": outside_bias, "type_bias": dict(type_bias or {})}
+    if seeds:
+        values["seeds"] = dict(seeds)
     (out / SETTINGS).write_text(json.dumps(values, indent=1) + "\n", "utf-8")
 
 

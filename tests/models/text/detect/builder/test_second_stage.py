@@ -1,10 +1,17 @@
 """What the second stage of training adds: case, errors, small dev sets, a bias by type, and a start from int8 weights."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
+import yaml
 
+from sottovoce.models import settings
 from sottovoce.models.errors import RunError
+from sottovoce.models.text import detect
 from sottovoce.models.text.detect.builder import letter_case, noise
+from sottovoce.models.text.detect.builder.build import Tuning
 from sottovoce.models.text.detect.builder.corpora import TaggedExample, stretches
 from sottovoce.models.text.detect.builder.dev_sets import dev_sets
 from sottovoce.models.text.detect.builder.recipe import templates
@@ -36,11 +43,21 @@ def test_errors_keep_every_label_on_its_value():
 
 def test_dev_sets_are_read_with_their_punctuation_and_repeat_no_template():
     sets = dev_sets()
-    assert {"taxi", "cinema", "booking", "words", "commands", "hard"} == set(sets)
-    assert not any(example.has_entity() for example in sets["commands"])
+    places = {"taxi", "cinema", "booking", "words", "commands", "hard"}
+    assert places | {"lasting", "numbers", "codes", "addresses", "people", "nothing"} == set(sets)
+    assert not any(example.has_entity() for name in ("commands", "numbers", "nothing") for example in sets[name])
     hard = {example.text: example.labels for example in sets["hard"]}
     assert hard["My name is Saoirse O'Brien."] == ("O", "O", "O", "B-PER", "I-PER")
     assert not {example.text for own in sets.values() for example in own} & set(templates())
+
+
+def test_the_recipe_names_the_seeds_and_the_bias_that_ship():
+    values = yaml.safe_load(
+        (Path(detect.__file__).parents[3] / "runner_configs/detect/second_stage_tagger.yaml").read_text()
+    )
+    tuning = settings.build(Tuning, values["tune"], "tune")
+    kept = json.loads((Path(detect.__file__).parent / "weights" / "tagger.json").read_text())
+    assert tuning.seeds == kept["seeds"] and tuning.bias + tuning.raised == kept["outside_bias"]
 
 
 @pytest.mark.slow  # the fixture trains a network
