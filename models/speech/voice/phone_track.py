@@ -100,11 +100,6 @@ def track_of(words: Sequence[Word], frames: int) -> PhoneTrack:
     return PhoneTrack(phones, lengths, owners, begins, lengths)
 
 
-def silenced(track: PhoneTrack, indices: Collection[int]) -> PhoneTrack:
-    """The track in which the words that must not be said count as silence: nothing of them is measured."""
-    return replace(track, phone=np.where(np.isin(track.word, list(indices)), SILENCE, track.phone))
-
-
 def without_words(track: PhoneTrack, indices: Collection[int], gap: int) -> PhoneTrack:
     """Each run of words that must not be said, pauses inside it included, is a silence of `gap` frames in all."""
     gone = np.isin(track.word, list(indices))
