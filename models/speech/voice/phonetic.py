@@ -104,10 +104,7 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         super().__post_init__()
         require(
             (
-                all(
-                    part in (None, "departures") or 0 <= part <= 1
-                    for part in (self.prosody, *self._said_parts.values())
-                ),
+                self.public_shares is None or self.public_shares.are_shares,
                 "prosody, rhythm, melody, loudness: must lie in [0, 1]; prosody may be departures",
             ),
             (

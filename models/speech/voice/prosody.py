@@ -51,6 +51,11 @@ class PublicShares:
         return cls() if share is None else cls(share, share, share)
 
     @property
+    def are_shares(self) -> bool:
+        """Each lies in [0, 1]."""
+        return all(0 <= share <= 1 for share in (self.rhythm, self.melody, self.loudness))
+
+    @property
     def all_public(self) -> bool:
         """Nothing of the source passes."""
         return min(self.rhythm, self.melody, self.loudness) >= 1
