@@ -26,13 +26,13 @@ from sottovoce.models.speech.masked_words import mark
 from sottovoce.models.speech.voice import Slices, SpeaksFromPhones, Voiced, corpus_means, public_sounds
 from sottovoce.models.speech.voice import from_text as said_from_text
 from sottovoce.models.speech.voice import pool as pools
-from sottovoce.models.speech.voice.cut_out import cut_out
 from sottovoce.models.speech.voice.departures import Departures
 from sottovoce.models.speech.voice.fargan import Fargan
 from sottovoce.models.speech.voice.opus_features import FEATURES, HOP, RATE_HZ, Analysis
 from sottovoce.models.speech.voice.phone_track import (
     SILENCE,
     PhoneTrack,
+    cut_out,
     moved_words,
     repaused,
 )
