@@ -18,7 +18,7 @@ def draw(frontier: Mapping[str, Mapping[str, Any]], path: Path) -> None:
 
     colours = colormaps["tab20"].colors  # type: ignore[attr-defined]
     names = list(dict.fromkeys(name for sources in frontier.values() for name in sources))
-    figure = Figure(figsize=(6.4 * len(frontier), 5.6), layout="constrained")
+    figure = Figure(figsize=(6.4 * len(frontier), 4.8 + 0.1 * len(names)), layout="constrained")
     panels = figure.subplots(1, len(frontier), squeeze=False)[0]
     for panel, (learner, sources) in zip(panels, frontier.items(), strict=True):
         for source, figures in sources.items():

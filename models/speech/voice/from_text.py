@@ -31,7 +31,7 @@ from sottovoce.models.speech.voice.say_phones import PEAK, PseudoVoice, VoicedFr
 if TYPE_CHECKING:
     from sottovoce.models.speech.voice.phonetic import Phonetic
 
-PUBLIC = Shared(np.zeros((1, 3), np.float32), 1.0)  # of no source at all: the pool says everything
+PUBLIC = Shared(np.zeros((1, 3), np.float32))  # of no source at all: the pool says everything
 LEVEL, PAUSE_RATE = 0.05, 0.13
 
 

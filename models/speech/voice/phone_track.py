@@ -1,7 +1,7 @@
 """The phones of an utterance on the vocoder's clock, and what the networks are told about them.
 
 A track is a row of segments without gaps: every frame belongs to one phone or to silence. Only labels and lengths are in
-it; nothing of the sound.
+it; nothing of the sound, out of which `cut_out` takes the words that must not be said.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from itertools import pairwise
 import numpy as np
 
 from sottovoce.models.records import Phone, Word
+from sottovoce.models.speech.audio import Speech, resample
+from sottovoce.models.speech.voice.opus_features import HOP, RATE_HZ
 from sottovoce.models.speech.voice.pool import PHONES
 
 FRAMES_PER_S = 100
@@ -100,11 +102,6 @@ def track_of(words: Sequence[Word], frames: int) -> PhoneTrack:
     return PhoneTrack(phones, lengths, owners, begins, lengths)
 
 
-def silenced(track: PhoneTrack, indices: Collection[int]) -> PhoneTrack:
-    """The track in which the words that must not be said count as silence: nothing of them is measured."""
-    return replace(track, phone=np.where(np.isin(track.word, list(indices)), SILENCE, track.phone))
-
-
 def without_words(track: PhoneTrack, indices: Collection[int], gap: int) -> PhoneTrack:
     """Each run of words that must not be said, pauses inside it included, is a silence of `gap` frames in all."""
     gone = np.isin(track.word, list(indices))
@@ -121,6 +118,37 @@ def without_words(track: PhoneTrack, indices: Collection[int], gap: int) -> Phon
         lengths[heads] = np.maximum(np.diff(np.linspace(0, gap, len(heads) + 1).round().astype(int)), 1)
     changed = replace(track, phone=phones, length=lengths)
     return PhoneTrack(*(getattr(changed, field.name)[kept] for field in fields(PhoneTrack)))
+
+
+def cut_out(
+    speech: Speech, words: Sequence[Word], left_out: frozenset[int], gap: int
+) -> tuple[Speech, PhoneTrack, PhoneTrack]:
+    """The recording without some words, its track, and the track with its lengths in the recording, on the clock of what is left.
+
+    A silence of fixed length stands in their place before anything is measured: what follows the pitch or reads between two
+    frames would else depend on how long they were.
+    """
+    whole = track_of(words, round(speech.duration_s * RATE_HZ) // HOP + 2)
+    if not left_out:
+        return speech, whole, whole
+    track = without_words(whole, left_out, gap)
+    length = np.where(track.left_out, track.length, track.source_length)
+    samples = resample(_silent(speech, [words[index] for index in sorted(left_out)]), RATE_HZ).samples
+    last = HOP * int((track.source_begin + track.source_length).max())
+    samples = np.pad(samples, (HOP * LEAD, max(last - len(samples), 0)))
+    pieces = [
+        np.zeros(HOP * frames, np.float32) if gone else samples[HOP * begin : HOP * (begin + frames)]
+        for begin, frames, gone in zip(track.source_begin, length, track.left_out, strict=True)
+    ]
+    moved = replace(track, source_begin=np.cumsum(length) - length, source_length=length)
+    return Speech(np.concatenate(pieces)[HOP * LEAD :], RATE_HZ), moved, replace(moved, length=length)
+
+
+def _silent(speech: Speech, words: Sequence[Word]) -> Speech:
+    samples = speech.samples.copy()
+    for word in words:
+        samples[round(word.begin_s * speech.rate_hz) : round(word.end_s * speech.rate_hz)] = 0.0
+    return Speech(samples, speech.rate_hz)
 
 
 def repaused(track: PhoneTrack, share: float, rate: float, draw: np.random.Generator) -> PhoneTrack:

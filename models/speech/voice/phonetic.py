@@ -9,7 +9,7 @@ stands where they were.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -32,14 +32,12 @@ from sottovoce.models.speech.voice.opus_features import FEATURES, HOP, RATE_HZ, 
 from sottovoce.models.speech.voice.phone_track import (
     SILENCE,
     PhoneTrack,
+    cut_out,
     moved_words,
     repaused,
-    silenced,
-    track_of,
-    without_words,
 )
 from sottovoce.models.speech.voice.phonetic_ledger import entry_of
-from sottovoce.models.speech.voice.prosody import Shared, SourceProsody, source_prosody
+from sottovoce.models.speech.voice.prosody import USUAL, PublicShares, Shared, SourceProsody, source_prosody
 from sottovoce.models.speech.voice.pseudo_speaker import PseudoSpeakerOptions, PseudoSpeakers, draw_key
 from sottovoce.models.speech.voice.public_sounds import Follow, phones_heard_in, spectral_departures
 from sottovoce.models.speech.voice.say_phones import PEAK, PseudoVoice, VoicedFrames, retimed, say, speech_level
@@ -75,6 +73,7 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
 
     `prosody`: the share of loudness, pitch, voicing, lengths and pauses that comes from the pool, 0 to 1; or
     `departures`: all of it, and what the source does otherwise with lengths, loudness and voicing, freed of its habits.
+    `rhythm` (lengths and pauses), `melody` (pitch and voicing), `loudness`: the share of each, where it is not `prosody`.
     Where it is given, or `from_text` is, `nearest` is 0 unless that is given, too: at `prosody: 1` nothing of the source passes.
 
     `assign: slice` gives every slice a voice of its own: one voice for an utterance would join its slices again. Where
@@ -87,6 +86,9 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
     """
 
     prosody: float | Literal["departures"] | None = None
+    rhythm: float | None = None
+    melody: float | None = None
+    loudness: float | None = None
     nearest: int | None = None
     follow: Follow = "phones"
     joins: float = 1.0
@@ -102,8 +104,12 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         super().__post_init__()
         require(
             (
-                self.followed_prosody == "departures" or 0 <= self.followed_prosody <= 1,
-                "prosody: must be departures or lie in [0, 1]",
+                self.public_shares is None or self.public_shares.are_shares,
+                "prosody, rhythm, melody, loudness: must lie in [0, 1]; prosody may be departures",
+            ),
+            (
+                self.prosody != "departures" or not self._said_parts,
+                "rhythm, melody, loudness: none with prosody: departures",
             ),
             (0 <= self.sounds_drawn <= 1000, "nearest: must lie in [0, 1000]"),
             (
@@ -124,9 +130,17 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         )
 
     @property
-    def followed_prosody(self) -> float | Literal["departures"]:
-        """`prosody`, or what it is where nobody says."""
-        return 1.0 if self.prosody is None else self.prosody
+    def public_shares(self) -> PublicShares | None:
+        """Of rhythm, melody and loudness; None where departures of the source are added to all of the pool's."""
+        if self.prosody == "departures":
+            return None
+        of_all = USUAL if self.prosody is None and not self.from_text else PublicShares.alike(self.prosody)
+        return replace(of_all, **self._said_parts)
+
+    @property
+    def _said_parts(self) -> dict[str, float]:
+        said = {part: getattr(self, part) for part in ("rhythm", "melody", "loudness")}
+        return {part: share for part, share in said.items() if share is not None}
 
     @property
     def sounds_drawn(self) -> int:
@@ -167,11 +181,10 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         if self.from_text:
             return self._from_text(utterance, secret, slices)
         left_out = mark(utterance.text, utterance.spans, words).indices
-        features = self._features(_without_sound(speech, [words[index] for index in left_out]))
-        whole = track_of(words, len(features))
-        heard_words, track = silenced(whole, left_out), without_words(whole, left_out, LEFT_OUT_FRAMES)
+        speech, track, heard_words = cut_out(speech, words, left_out, LEFT_OUT_FRAMES)
         if not (track.phone != SILENCE).any():
             raise NothingToSay
+        features = self._features(speech, heard_words.frames)
         draw = secret.generator("voice.phonetic", utterance.dialogue_id, utterance.id)
         heard = Analysed(utterance, speech, features)
         voice = self._pseudo_speaker(heard, secret)
@@ -194,18 +207,19 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         gain = min(loud, PEAK / max(float(np.max(np.abs(samples))), 1e-9))
         return Voiced(Speech((samples * gain).astype(np.float32), RATE_HZ), moved, unsaid=True)
 
-    def _features(self, speech: Speech) -> np.ndarray:
+    def _features(self, speech: Speech, frames: int) -> np.ndarray:
         """[frames, 20]; none are looked for where nothing of them would pass."""
-        if self.looks_at_source or self.followed_prosody != 1 or (self.sounds_drawn and self.follow == "spectrum"):
+        shares = self.public_shares
+        told = shares is None or min(shares.melody, shares.loudness) < 1
+        if self.looks_at_source or told or (self.sounds_drawn and self.follow == "spectrum"):
             found: np.ndarray = self._parts["analysis"](speech)
-            return found
-        return np.zeros((round(speech.duration_s * RATE_HZ) // HOP + 2, FEATURES))
+            return found[np.minimum(np.arange(frames), len(found) - 1)]
+        return np.zeros((frames, FEATURES))
 
     @property
     def _takes_from_source(self) -> bool:
-        drawn = (
-            self.followed_prosody == 1 and self.sounds_drawn == 0 and self.assign == "slice" and self.gender == "random"
-        )
+        public = self.public_shares is not None and self.public_shares.all_public
+        drawn = public and self.sounds_drawn == 0 and self.assign == "slice" and self.gender == "random"
         return self.looks_at_source or not drawn
 
     @property
@@ -229,8 +243,8 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
         return Voiced(speech, moved, unsaid=True, slices=made)
 
     def _source(self, prosody: np.ndarray, track: PhoneTrack) -> SourceProsody:
-        if self.followed_prosody != "departures":
-            return Shared(prosody, self.followed_prosody)
+        if self.public_shares is not None:
+            return Shared(prosody, self.public_shares)
         return Departures.of(self._parts["network"], self._middle, prosody, track)
 
     def _followed(self, heard: Analysed, prosody: np.ndarray, track: PhoneTrack) -> np.ndarray | None:
@@ -263,13 +277,5 @@ class Phonetic(PseudoSpeakerOptions, SpeaksFromPhones):
 
     def ledger(self) -> LedgerEntry:
         own = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
-        chosen = {"prosody": self.followed_prosody, "nearest": self.sounds_drawn}
-        return entry_of(self, own | chosen)
-
-
-def _without_sound(speech: Speech, words: Sequence[Word]) -> Speech:
-    """The speech with nothing where these words are: not even the pitch around them is found with their help."""
-    samples = speech.samples.copy()
-    for word in words:
-        samples[round(word.begin_s * speech.rate_hz) : round(word.end_s * speech.rate_hz)] = 0.0
-    return Speech(samples, speech.rate_hz)
+        shares = {} if self.public_shares is None else asdict(self.public_shares)
+        return entry_of(self, own | {"nearest": self.sounds_drawn} | shares)

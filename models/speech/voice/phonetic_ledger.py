@@ -12,6 +12,7 @@ from sottovoce.models.speech.voice import corpus_means
 if TYPE_CHECKING:
     from sottovoce.models.speech.voice.phonetic import Phonetic
 
+PARTS = {"rhythm": "rhythm and pauses", "melody": "pitch and voicing", "loudness": "loudness"}
 NEAR = {"spectrum": "its spectrum, the mean of its kind taken out", "phones": "the phones that a network hears in it"}
 
 
@@ -44,15 +45,18 @@ def entry_of(voice: Phonetic, parameters: Mapping[str, Any]) -> LedgerEntry:
 
 
 def _left_of(voice: Phonetic) -> Iterator[str]:
-    if voice.followed_prosody == "departures":
+    shares = voice.public_shares
+    if shares is None:
         yield (
             "how lengths, loudness and voicing of the sounds of one kind differ inside the utterance, the mean of each "
             "kind taken out: little of the speaker was found in it, none is not proved"
         )
-    elif voice.followed_prosody < 1:
+    elif not shares.all_public:
+        own = {said: 1 - getattr(shares, part) for part, said in PARTS.items()}
+        left = ", ".join(f"of {said} {100 * share:.0f} %" for said, share in own.items() if share)
         yield (
-            f"what is left of rhythm, pauses, loudness and pitch: {100 * (1 - voice.followed_prosody):.0f} % of their shape is "
-            "the source's, by which several utterances of one person can be linked better than by chance"
+            f"what is left of the prosody: {left} of their shape is the source's, by which several utterances of one "
+            "person can be linked better than by chance"
         )
     if voice.sounds_drawn:
         yield (

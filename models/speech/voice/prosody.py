@@ -37,23 +37,51 @@ class SourceProsody(Protocol):
         """Loudness, pitch and voicing [frames, 3]; `pooled` are the pseudo-speaker's own."""
 
 
+@dataclass(frozen=True)
+class PublicShares:
+    """How much of each part of the prosody is the pool's, 0 to 1; the rest is the source's."""
+
+    rhythm: float = 1.0  # lengths, tempo and pauses
+    melody: float = 1.0  # pitch and voicing
+    loudness: float = 1.0
+
+    @classmethod
+    def alike(cls, share: float | None) -> PublicShares:
+        """The same share of each part; of all of it where nobody says."""
+        return cls() if share is None else cls(share, share, share)
+
+    @property
+    def are_shares(self) -> bool:
+        """Each lies in [0, 1]."""
+        return all(0 <= share <= 1 for share in (self.rhythm, self.melody, self.loudness))
+
+    @property
+    def all_public(self) -> bool:
+        """Nothing of the source passes."""
+        return min(self.rhythm, self.melody, self.loudness) >= 1
+
+
+USUAL = PublicShares()
+
+
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """The source's prosody, on its own clock, of which `share` is replaced by the pool's."""
+    """The source's prosody, on its own clock, of which shares are replaced by the pool's."""
 
     prosody: np.ndarray
-    share: float
+    shares: PublicShares = PublicShares()
     tempo: ClassVar[tuple[float, float]] = (-0.06, 0.06)
 
     @property
     def public_pauses(self) -> float:
-        return self.share
+        return self.shares.rhythm
 
     def lengths(self, track: PhoneTrack, log_pool: np.ndarray, jitter: np.ndarray) -> np.ndarray:
-        return mixed_lengths(track, log_pool, self.share, jitter)
+        return mixed_lengths(track, log_pool, self.shares.rhythm, jitter)
 
     def told(self, said: PhoneTrack, pooled: np.ndarray) -> np.ndarray:
-        told = (1 - self.share) * moved(self.prosody, said.source_positions()) + self.share * pooled
+        public = np.array([self.shares.loudness, self.shares.melody, self.shares.melody], np.float32)
+        told = (1 - public) * moved(self.prosody, said.source_positions()) + public * pooled
         return np.where(said.unheard[said.owner, None], pooled, told)
 
 

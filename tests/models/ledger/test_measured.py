@@ -34,7 +34,8 @@ def test_a_voice_with_other_settings_has_other_figures_or_none():
     assert of()[0].startswith("46.9 %")
     assert of(prosody=1.0)[0].startswith("46.2 %") and any(figure.startswith("0.076") for figure in of(prosody=1.0))
     assert of(prosody=0.0)[0].startswith("34.9 %")
-    assert not any("%" in figure for figure in of(prosody=0.25))
+    assert of(rhythm=0.7, melody=0.7)[0].startswith("45.3 %")
+    assert not any("%" in figure for options in ({"prosody": 0.25}, {"rhythm": 0.7}) for figure in of(**options))
     assert not any(
         figure.startswith("0.") for figure in of({"slice": {"min_seconds": 2.0, "drop_words": 0}}, prosody=1.0)
     )

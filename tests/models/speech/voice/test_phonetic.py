@@ -19,6 +19,7 @@ from sottovoce.models.speech.masked_words import mark
 from sottovoce.models.speech.slice import Slicer
 from sottovoce.models.speech.voice import Voiced
 from sottovoce.models.speech.voice.phonetic import Analysed, NothingToSay, PhonesMissing, Phonetic
+from sottovoce.models.speech.voice.prosody import USUAL, PublicShares
 
 pytestmark = pytest.mark.slow
 
@@ -130,12 +131,13 @@ BY_PHONES = FOLLOWED | {"follow": "phones", "joins": 1.0}
 
 
 def test_public_sounds_are_the_default_and_whoever_says_prosody_1_gets_nothing_of_the_source() -> None:
-    assert Phonetic().sounds_drawn > 0 and Phonetic().followed_prosody == 1
+    assert Phonetic().sounds_drawn > 0 and Phonetic().public_shares == USUAL
     for options in ({"prosody": 1.0}, {"prosody": 0.5}, {"prosody": "departures"}, {"from_text": True}):
         assert Phonetic(**options).sounds_drawn == 0  # type: ignore[arg-type]
+    assert Phonetic(prosody=1.0).public_shares == Phonetic(from_text=True).public_shares == PublicShares()
     assert Phonetic(prosody=1.0, nearest=8).sounds_drawn == 8
     told = Phonetic().ledger()
-    assert told.parameters["nearest"] == Phonetic().sounds_drawn and told.parameters["prosody"] == 1
+    assert told.parameters["nearest"] == Phonetic().sounds_drawn and told.parameters["rhythm"] == USUAL.rhythm
 
 
 def test_by_default_rhythm_and_melody_are_public_and_only_the_choice_of_sounds_follows_the_source(
@@ -160,7 +162,20 @@ def test_but_for_which_sounds_were_chosen_nothing_of_a_recording_passes_by_defau
     np.testing.assert_allclose(one / level(one), two / level(two), atol=1e-3)
 
 
-@pytest.mark.parametrize("options", [DEFAULT, {"prosody": 0.0}, FOLLOWED, BY_PHONES])
+def test_rhythm_passes_alone_where_it_alone_is_asked_for(voice: Phonetic) -> None:
+    """Of two recordings that are said at other times words move, of two with other sound nothing does."""
+    member, said = set_to(voice, prosody=1.0, rhythm=0.0), (aligned(), aligned(frames=9, pause=15))
+    one, other, later_said = (
+        member.transform(utterance(), recording(seed), words, SECRET)
+        for seed, words in ((0, said[0]), (1, said[0]), (0, said[1]))
+    )
+    np.testing.assert_allclose(
+        one.speech.samples / level(one.speech.samples), other.speech.samples / level(other.speech.samples), atol=1e-3
+    )
+    assert [(w.begin_s, w.end_s) for w in one.words] != [(w.begin_s, w.end_s) for w in later_said.words]
+
+
+@pytest.mark.parametrize("options", [DEFAULT, {"prosody": 0.0}, {"prosody": 1.0, "rhythm": 0.0}, FOLLOWED, BY_PHONES])
 def test_nothing_of_a_masked_word_is_in_the_sound(voice: Phonetic, options: dict[str, Any]) -> None:
     """Another word in its place, and other sound under it, change no sample of what is published."""
     spans = (Span(4, 8, "PERSON"),)
@@ -184,7 +199,7 @@ def test_the_silence_does_not_tell_how_long_the_masked_word_was(voice: Phonetic)
         assert words[1].end_s - words[1].begin_s == pytest.approx(0.3, abs=0.011)
 
 
-@pytest.mark.parametrize("options", [DEFAULT, FOLLOWED, BY_PHONES])
+@pytest.mark.parametrize("options", [DEFAULT, {"prosody": 0.0}, FOLLOWED, BY_PHONES])
 def test_not_even_the_length_of_a_masked_word_changes_a_sample(voice: Phonetic, options: dict[str, Any]) -> None:
     spans, words, speech = (Span(4, 8, "PERSON"),), aligned(), recording(1, seconds=2.0)
     inside = round(words[1].phones[1].begin_s * 16_000)
@@ -259,7 +274,18 @@ def test_no_odd_input_comes_through_unchanged(voice: Phonetic, samples: np.ndarr
     assert len(made) != len(samples) or np.abs(made[:shared] - samples[:shared]).max() > 0
 
 
-@pytest.mark.parametrize("options", [{"prosody": 1.2}, {"nearest": -1}, {"drawn": 1}, {"proximity": "near"}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"prosody": 1.2},
+        {"rhythm": -0.1},
+        {"prosody": "departures", "rhythm": 0.5},
+        {"from_text": True, "loudness": 0.5},
+        {"nearest": -1},
+        {"drawn": 1},
+        {"proximity": "near"},
+    ],
+)
 def test_options_that_would_weaken_it_are_settings_errors(options: dict) -> None:
     with pytest.raises(SettingsError):
         Phonetic(**options)
@@ -268,6 +294,9 @@ def test_options_that_would_weaken_it_are_settings_errors(options: dict) -> None
 def test_the_ledger_says_what_is_left_of_the_speaker() -> None:
     entry = Phonetic(prosody=0.25).ledger()
     assert entry.sound is None and "75 %" in entry.not_protected[0]
+    alone = Phonetic(prosody=1.0, rhythm=0.5).ledger()
+    assert "rhythm and pauses 50 %" in alone.not_protected[0] and "pitch" not in alone.not_protected[0]
+    assert alone.parameters["melody"] == 1 and alone.parameters["rhythm"] == 0.5
     assert not any("rhythm" in line for line in Phonetic(prosody=1.0).ledger().not_protected)
     assert any("6.0 bits" in line for line in Phonetic(nearest=64, follow="spectrum").ledger().not_protected)
     (sounds,) = [line for line in Phonetic().ledger().not_protected if "a network hears" in line]

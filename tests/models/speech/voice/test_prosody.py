@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.models.speech.voice.phone_track import PhoneTrack
-from sottovoce.models.speech.voice.prosody import LONGEST, SHORTEST, mixed_lengths, moved, source_prosody
+from sottovoce.models.speech.voice.prosody import (
+    LONGEST,
+    SHORTEST,
+    PublicShares,
+    Shared,
+    mixed_lengths,
+    moved,
+    source_prosody,
+)
 
 
 def track(lengths: list[int], phones: list[int] | None = None) -> PhoneTrack:
@@ -57,3 +65,17 @@ def test_neither_level_nor_height_of_the_voice_passes(level: float, octaves: flo
 def test_prosody_read_at_its_own_frames_is_itself() -> None:
     prosody = source_prosody(features(0.0, 0.0), track([60]))
     np.testing.assert_allclose(moved(prosody, np.arange(60.0)), prosody, atol=1e-6)
+
+
+def test_each_part_of_the_prosody_has_a_share_of_its_own() -> None:
+    own, lengths = track([20, 40]), np.array([20, 40])
+    prosody, pooled = np.full((60, 3), 1.0, np.float32), np.zeros((60, 3), np.float32)
+    for shares, told in (
+        (PublicShares(), (0, 0, 0)),
+        (PublicShares(rhythm=0.0), (0, 0, 0)),
+        (PublicShares(loudness=0.25), (0.75, 0, 0)),
+        (PublicShares(melody=0.5), (0, 0.5, 0.5)),
+    ):
+        np.testing.assert_allclose(Shared(prosody, shares).told(own, pooled), np.tile(told, (60, 1)))
+        said = Shared(prosody, shares).lengths(own, np.log([30.0, 30.0]), np.zeros(2))
+        assert list(said) == (list(lengths) if shares.rhythm == 0 else [30, 30])
