@@ -9,7 +9,7 @@ FOLDERS = ("models", "transforms", "pipelines", "runner_configs")
 INTERFACE = (
     "interface"  # the package `sottovoce`; a folder of that name would hide an installed one from whoever stands here
 )
-DATA = ("yaml", "html", "css", "js", "csv", "tsv", "json", "onnx", "txt", "npz", "md", "flac")
+DATA = ("yaml", "html", "css", "js", "csv", "tsv", "json", "jsonl", "onnx", "txt", "npz", "md", "flac")
 
 setup(
     packages=[

@@ -23,11 +23,10 @@ from sottovoce.models.ledger.entries import LedgerEntry
 from sottovoce.models.records import Span
 from sottovoce.models.settings import require
 from sottovoce.models.text.detect import CONTEXT, ENGLISH, ByLanguage
-from sottovoce.models.text.detect.expected import raised
 from sottovoce.models.text.detect.grams import GramNetwork
 from sottovoce.models.text.detect.overlap import resolve, tidied
 from sottovoce.models.text.detect.pieces import MEASURED, NETWORK, SETTINGS, Network, PieceNetwork, Scored
-from sottovoce.models.text.detect.sureness import sure_enough
+from sottovoce.models.text.detect.sureness import load_lists, raised, sure_enough
 from sottovoce.models.text.detect.word_names import names_and_words
 
 SHIPPED = Path(__file__).with_name("weights")
@@ -53,6 +52,7 @@ class Tagger(ByLanguage):
 
     def setup(self) -> None:
         self._networks[self._folder] = load(self._folder)
+        load_lists()
 
     def network(self, code: str) -> Network:
         """That of other languages is loaded where the first text in one of them comes by."""

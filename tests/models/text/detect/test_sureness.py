@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from sottovoce.models.records import Span
-from sottovoce.models.text.detect.expected import raised
-from sottovoce.models.text.detect.sureness import sure_enough
+from sottovoce.models.text.detect.sureness import raised, sure_enough
 
 SEEDS = {"PER": 2.0, "ORG": 2.0}
 
