@@ -55,7 +55,8 @@ def write_results(job: Job, job_file: JobFile, folder: RunFolder, duration_s: fl
     refused = failure_summaries(folder.places.private(shard["path"]) for shard in shards if shard["sink"] == FAILURES)
     counts = _counts(job, folder, tally, shards, refused)
     _refuse_useless(job, job_file.sections["limits"], counts, refused)
-    created = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+    # by this runs are in order: two of one second would be told apart by their names
+    created = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds")
     crowd_only = releases_templates(job.rewrite)  # then it serves every sink of the run, and no exact count leaves
     entries = [*ledger_entries(job, None if crowd_only else tally["slots"]), *_ledger_of_released_again(job, again)]
     ledger = book.open_book(folder.name, created, entries, _released(job), as_said=not crowd_only)

@@ -10,6 +10,7 @@ import yaml
 from whole_runs import DEMO, demo_records, private_of, sottovoce, write_manifest
 
 from sottovoce.pipelines.commands.nightly import EXIT_NOT_TRAINED
+from sottovoce.pipelines.nightly.finished_runs import finished_runs
 from sottovoce.pipelines.sanitize.run_folder import open_run
 from sottovoce.pipelines.training import start_training as starting
 from sottovoce.pipelines.training.marker import read_marker
@@ -160,6 +161,15 @@ def test_each_night_is_trained_on_once(tmp_path, asked, noted):
     assert [row["status"] for row in night(asked)[1]["training"]] == ["started"]
     assert [wait_for_end(run) for run in runs(tmp_path)] == ["succeeded"] * 2
     assert sorted(noted.read_text().splitlines()) == sorted(str(run / "slu") for run in runs(tmp_path))
+
+
+def test_nights_of_one_second_are_in_the_order_in_which_they_were_made(tmp_path, asked):
+    made = []
+    for count in (60, 90, 120):
+        write_manifest(tmp_path / "in", text_records(count))
+        made.append(night(asked[:-4])[1]["run_id"])
+    assert [run.folder.name for run in finished_runs(str(tmp_path / "out"))] == made
+    assert all("." in run.record["created"] for run in finished_runs(str(tmp_path / "out")))
 
 
 def test_a_start_cut_off_in_one_night_is_completed_in_the_next(tmp_path, asked, noted, monkeypatch):
