@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -44,6 +45,14 @@ def finished_runs(output: str) -> list[FinishedRun]:
         elif FileSystems.exists(folder.places.record):
             runs.append(FinishedRun(folder, read_json(folder.places.record), retired=True))
     return sorted(runs, key=lambda run: (run.record["created"], run.folder.name))
+
+
+def moment_after(runs: Sequence[FinishedRun]) -> str:
+    """Now, or a second after the newest run where that is later: runs are in order by this, and what is published of the time
+    is no finer than seconds."""
+    now = datetime.now(timezone.utc)
+    moments = [datetime.fromisoformat(run.record["created"]) + timedelta(seconds=1) for run in runs]
+    return max(now, *moments).isoformat(timespec="seconds") if moments else now.isoformat(timespec="seconds")
 
 
 def unfinished_runs(output: str) -> list[RunFolder]:

@@ -6,7 +6,6 @@ published without the operator's own lists and places.
 
 from __future__ import annotations
 
-import datetime
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,6 +25,7 @@ from sottovoce.models.settings import FAMILIES
 from sottovoce.models.text.detect import ENGLISH
 from sottovoce.models.text.language import code_of
 from sottovoce.models.text.rewrite import NONE, ReleasesTemplates
+from sottovoce.pipelines.nightly.finished_runs import finished_runs, moment_after
 from sottovoce.pipelines.sanitize.job_file import JobFile, LimitSettings
 from sottovoce.pipelines.sanitize.refused import FailureSummary, failure_summaries
 from sottovoce.pipelines.sanitize.report import report_of
@@ -55,8 +55,7 @@ def write_results(job: Job, job_file: JobFile, folder: RunFolder, duration_s: fl
     refused = failure_summaries(folder.places.private(shard["path"]) for shard in shards if shard["sink"] == FAILURES)
     counts = _counts(job, folder, tally, shards, refused)
     _refuse_useless(job, job_file.sections["limits"], counts, refused)
-    # by this runs are in order: two of one second would be told apart by their names
-    created = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds")
+    created = moment_after(finished_runs(folder.places.output.uri))
     crowd_only = releases_templates(job.rewrite)  # then it serves every sink of the run, and no exact count leaves
     entries = [*ledger_entries(job, None if crowd_only else tally["slots"]), *_ledger_of_released_again(job, again)]
     ledger = book.open_book(folder.name, created, entries, _released(job), as_said=not crowd_only)
