@@ -7,7 +7,6 @@ is keyed, and the clock; both are held still here. Then nothing in the release c
 from __future__ import annotations
 
 import contextlib
-import datetime
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,13 +49,12 @@ UNKNOWN = {
 @contextlib.contextmanager
 def same_name_and_time() -> Iterator[None]:
     still = SimpleNamespace(perf_counter=lambda: 0.0, monotonic=lambda: 0.0, time=lambda: 0.0)
-    moment = datetime.datetime(2025, 1, 1, tzinfo=datetime.timezone.utc)
-    then = SimpleNamespace(datetime=SimpleNamespace(now=lambda zone: moment), timezone=datetime.timezone)
     clocks = {
         f"sottovoce.transforms.{module}:time": still
         for module in ("engine.stage", "read.corpus", "read.read_corpus", "write.shards")
     }
-    rest = {"sottovoce.pipelines.sanitize.run:time": still, "sottovoce.pipelines.sanitize.write_results:datetime": then}
+    then = {"sottovoce.pipelines.sanitize.write_results:moment_after": lambda _: "2025-01-01T00:00:00+00:00"}
+    rest = {"sottovoce.pipelines.sanitize.run:time": still, **then}
     name = {"sottovoce.pipelines.sanitize.run:run_id": lambda *_: "run-0"}
     with weakened("clock and name", clocks | rest | name):
         yield
